@@ -1,0 +1,133 @@
+"""Folders that are written whole or not at all, each with a `manifest.json` that says what it is.
+
+A folder is made under a hidden name beside its final one and renamed when it is complete, so an
+error, Ctrl-C or a kill leaves the old state; what a killed process left is cleared by the next.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lrlm.errors import FormatError, InputError
+
+try:
+    import fcntl
+except ImportError:  # a system without POSIX locks: two writers at once are not detected there
+    fcntl = None  # type: ignore[assignment]
+
+MANIFEST = "manifest.json"
+
+
+@contextmanager
+def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to fill; it becomes `target` when the block ends without an error.
+
+    An existing `target` is refused unless it is empty, or it was written by lrlm and `overwrite`
+    is set; it then stays in place until the new one is complete.
+    """
+    target = target.absolute()
+    parent = target.parent
+    if not parent.is_dir():
+        raise InputError(f"{parent} is not a folder; make it first, or choose another place")
+    draft, aside = parent / f".{target.name}.partial", parent / f".{target.name}.previous"
+    with _sole_writer(parent / f".{target.name}.lock", target):
+        if aside.exists():  # killed between the two renames below
+            shutil.rmtree(aside) if target.exists() else aside.rename(target)
+        _refuse_unless_replaceable(target, overwrite=overwrite)
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        try:
+            yield draft
+            _flush_to_disk(draft)
+            if target.exists():
+                target.rename(aside)
+            draft.rename(target)
+            shutil.rmtree(aside, ignore_errors=True)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _refuse_unless_replaceable(target: Path, *, overwrite: bool) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise InputError(f"{target} is a file; choose another place")
+    if not any(target.iterdir()):
+        return
+    if not (target / MANIFEST).is_file():
+        raise InputError(f"{target} holds files that lrlm did not write; choose another place")
+    if not overwrite:
+        raise InputError(f"{target} exists already; choose another place, or pass --overwrite")
+
+
+@contextmanager
+def _sole_writer(lock_path: Path, target: Path) -> Iterator[None]:
+    if fcntl is None:
+        yield
+        return
+    with lock_path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The writer before may have removed the file between our opening and locking it.
+            is_current = os.path.samestat(os.fstat(lock.fileno()), lock_path.stat())
+        except (BlockingIOError, FileNotFoundError):
+            is_current = False
+        if not is_current:
+            raise InputError(f"another process is writing {target} right now")
+        try:
+            yield
+        finally:
+            lock_path.unlink(missing_ok=True)
+
+
+def _flush_to_disk(folder: Path) -> None:
+    """Make sure that the rename does not reach the disk before the files do."""
+    for path in (*folder.rglob("*"), folder):
+        if path.is_file() or path == folder:
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # no such thing here
+                    raise
+            finally:
+                os.close(descriptor)
+
+
+def write_manifest(folder: Path, *, format: str, version: int, **content: Any) -> None:  # noqa: A002
+    """Say what a folder is. Nothing in it depends on when or where it was made."""
+    manifest = {"format": format, "version": version, **content}
+    text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def read_manifest(folder: Path, *, format: str, version: int, hint: str) -> dict[str, Any]:  # noqa: A002
+    """Read what a folder says of itself; `hint` tells how to make one where there is none."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FormatError(f"{folder} is not an {format}: it has no {MANIFEST}; {hint}") from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: cannot be read ({error})") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != format:
+        raise FormatError(f"{folder} is not an {format}; {hint}")
+    if manifest.get("version") != version:
+        raise FormatError(
+            f"{folder} was written in version {manifest.get('version')} of its format,"
+            f" this lrlm reads version {version}; {hint}"
+        )
+    return manifest
+
+
+def fingerprint(path: Path) -> dict[str, Any]:
+    """Name a file by its content: its last name, its size and its SHA-256."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}

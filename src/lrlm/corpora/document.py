@@ -1,0 +1,54 @@
+"""What linking makes of an article: its tokens, its topic's relations, and where they may meet."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lrlm.text import Tokens
+
+
+class Mention(NamedTuple):
+    """A candidate: tokens `[start, end)` may be a copy of one form of one relation's object."""
+
+    start: int
+    end: int
+    relation: int
+    """Index into the document's relations."""
+    form: int
+    """Index into that relation's forms."""
+
+
+class GoldMention(NamedTuple):
+    """A mention that is known to be there: tokens `[start, end)`, and what they name."""
+
+    start: int
+    end: int
+    type: str | None
+    object: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkableRelation:
+    """A relation whose forms are cut into words as the article is; no two forms are alike."""
+
+    type: str
+    object: str
+    forms: tuple[tuple[str, ...], ...]
+    """`A(object)`, the canonical form first."""
+    texts: tuple[str, ...]
+    """Each form as it was written before it was cut into words."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedDocument:
+    """An article about a topic, with every place where the topic's knowledge may have been used."""
+
+    id: str
+    topic: str
+    title: str
+    text: str
+    tokens: Tokens
+    relations: tuple[LinkableRelation, ...]
+    mentions: tuple[Mention, ...]
+    """Sorted; spans may overlap, nest and coincide."""
+    gold: tuple[GoldMention, ...] | None = None
+    """The true mentions where they are known; all other tokens are words."""
