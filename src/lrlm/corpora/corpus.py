@@ -13,7 +13,7 @@ order, by any number of processes, and by any tool that reads Parquet.
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -154,7 +154,7 @@ class CorpusWriter:
             },
         )
 
-    def __enter__(self) -> "CorpusWriter":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from lrlm.corpora.document import LinkedDocument
 from lrlm.knowledge import TITLE
@@ -50,7 +50,7 @@ class SplitStatistics:
             total.word_counts.update(document.tokens.words)
         return total
 
-    def __iadd__(self, other: "SplitStatistics") -> "SplitStatistics":
+    def __iadd__(self, other: Self) -> Self:
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.word_counts.update(other.word_counts)

@@ -1,0 +1,76 @@
+"""Arguments in, an exit code out: 0 when it worked, 2 and one clear line when it cannot."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from lrlm import __version__
+from lrlm.cli import corpus, demo
+from lrlm.cli.console import errors, output
+from lrlm.errors import LrlmError
+
+app = typer.Typer(
+    name="lrlm",
+    help="Language models conditioned on a knowledge graph: annotate and generate text with facts.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("demo")(demo.demo)
+app.add_typer(corpus.app, name="corpus")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        output.print(f"lrlm {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Options that stand before the command."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one for each ending
+    """Run a command; every expected trouble is one line on standard error and exit code 2."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except typer.Exit as exit_:
+        return exit_.exit_code
+    except typer.TyperException as error:
+        message = error.format_message()
+        if type(error).__name__ == "NoArgsIsHelpError":
+            output.print(message, markup=False, highlight=False)
+            return 2
+        return _fail(f"{message} (try --help)")
+    except LrlmError as error:
+        return _fail(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("stopped by Ctrl-C; what was there before is unchanged")
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough; Python must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}")
+    return int(code or 0)
+
+
+def _fail(message: str) -> int:
+    one_line = " ".join(message.split())
+    errors.print(f"[bold red]lrlm:[/] {_escape(one_line)}", highlight=False, soft_wrap=True)
+    return 2
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")

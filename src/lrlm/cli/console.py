@@ -1,0 +1,27 @@
+"""Where commands write to: results on standard output, all else on standard error."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+output = Console()
+errors = Console(stderr=True)
+
+
+@contextmanager
+def progress_of(unit: str) -> Iterator[Callable[[str, int], None]]:
+    """Give a function that shows what is being done and how far it is; silent when piped."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(pulse_style="cyan"),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=errors, transient=True, disable=not errors.is_terminal
+    ) as progress:
+        task = progress.add_task("starting", total=None)
+        yield lambda doing, done: progress.update(task, description=doing, completed=done)

@@ -1,0 +1,285 @@
+"""Triples, forms and articles in, a linked corpus on disk out: `lrlm corpus build`."""
+
+import json
+import multiprocessing
+import signal
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lrlm.artifacts import fingerprint, new_folder
+from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
+from lrlm.corpora.document import GoldMention, LinkedDocument
+from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
+from lrlm.corpora.joining import Join, join_in
+from lrlm.corpora.linking import LinkOptions, Matcher, linkable_relations
+from lrlm.corpora.reading import BadLines, read_records
+from lrlm.corpora.statistics import SplitStatistics
+from lrlm.errors import InputError, LrlmError
+from lrlm.knowledge import Relation, Topic
+from lrlm.knowledge.literals import literal_forms
+from lrlm.text import Profile, Tokens, detect_profile, tokenise
+
+_DOCUMENTS_AT_ONCE = 512
+"""Documents a worker links at a time, and a row group holds; it does not depend on the workers."""
+
+_SAMPLED_ARTICLES = 200
+
+Progress = Callable[[str, int], None]
+"""Told what is being done and how many articles it has been done for."""
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did with its input."""
+
+    corpus: Corpus
+    bad_lines: int
+    examples: tuple[str, ...]
+    """The first bad lines, each with file, line number and reason."""
+    facts: Mapping[str, int]
+    misplaced_gold: int
+
+
+@dataclass(frozen=True)
+class BuildInputs:
+    """The files a corpus is built from; at least one split is needed."""
+
+    triples: Path
+    forms: Path
+    articles: Mapping[str, Path] = field(default_factory=dict)
+    """A file for each split: train, valid, test."""
+
+    def __post_init__(self) -> None:
+        if not self.articles:
+            raise InputError("there are no articles: give at least one of train, valid, test")
+        for split in self.articles:
+            if split not in SPLITS:
+                raise InputError(f"there is no split {split!r}; there are: {', '.join(SPLITS)}")
+        for path in self.files:
+            if not path.is_file():
+                raise InputError(f"{path}: there is no such file")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files, in a fixed order."""
+        return (
+            self.triples,
+            self.forms,
+            *(self.articles[split] for split in SPLITS if split in self.articles),
+        )
+
+
+def build_corpus(
+    out: Path | str,
+    inputs: BuildInputs,
+    *,
+    profile: Profile | None = None,
+    options: LinkOptions | None = None,
+    limit: int | None = None,
+    max_bad: float = 0.001,
+    workers: int = 1,
+    memory: str = "1GB",
+    overwrite: bool = False,
+    made_by: str = "lrlm corpus build",
+    progress: Progress = lambda _doing, _articles: None,
+) -> BuildReport:
+    """Link every article with what is known about its topic and write the corpus to `out`.
+
+    The bytes written depend on the content of the inputs and on the options, not on the number
+    of workers or the order of the triples. `profile` is found from the articles if it is None;
+    `limit` takes the first articles of each split; `memory` bounds the join, the rest is small.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"the limit must be at least 1 article, not {limit}")
+    if not 0 <= max_bad < 1:
+        raise InputError(f"the share of bad lines must be from 0 to below 1, not {max_bad}")
+    if workers < 1:
+        raise InputError(f"at least one worker is needed, not {workers}")
+    bad_lines = BadLines(max_bad)
+    with (
+        new_folder(Path(out), overwrite=overwrite) as folder,
+        tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
+        join_in(Path(scratch), memory=memory, threads=workers) as join,
+        CorpusWriter(folder) as writer,
+    ):
+        sample = _read_inputs(join, inputs, bad_lines, limit=limit, progress=progress)
+        join.check_articles()
+        facts = join.count_facts()
+        options = replace(options or LinkOptions(), profile=profile or detect_profile(sample))
+        misplaced_gold = _link(join, writer, options, workers=workers, progress=progress)
+        writer.close(
+            made_by=made_by,
+            options=options,
+            inputs=[fingerprint(path) for path in inputs.files],
+            limit=limit,
+            counts={
+                "bad_lines": bad_lines.count,
+                "facts": facts,
+                "misplaced_gold": misplaced_gold,
+            },
+        )
+    return BuildReport(
+        Corpus(out), bad_lines.count, tuple(bad_lines.examples), facts, misplaced_gold
+    )
+
+
+def _read_inputs(
+    join: Join, inputs: BuildInputs, bad_lines: BadLines, *, limit: int | None, progress: Progress
+) -> list[str]:
+    """Fill the join; give the first articles' texts, from which the profile is found."""
+    progress("reading the graph", 0)
+    join.add_facts(read_records(inputs.triples, parse_fact, bad_lines))
+    join.add_forms(read_records(inputs.forms, parse_form, bad_lines))
+    sample: list[str] = []
+    read = 0
+    for split in SPLITS:
+        if split not in inputs.articles:
+            continue
+        path = inputs.articles[split]
+
+        def articles(path: Path = path) -> Iterator[Any]:
+            nonlocal read
+            for article in read_records(path, parse_article, bad_lines, limit=limit):
+                if len(sample) < _SAMPLED_ARTICLES:
+                    sample.append(article.text)
+                read += 1
+                if read % 1000 == 0:
+                    progress("reading articles", read)
+                yield article
+
+        join.add_articles(split, articles())
+    return sample
+
+
+def _link(
+    join: Join, writer: CorpusWriter, options: LinkOptions, *, workers: int, progress: Progress
+) -> int:
+    """Link all articles, in order, on several processes; give the number of misplaced gold."""
+    linked = misplaced = 0
+    batches = join.rows(_DOCUMENTS_AT_ONCE)
+    for result in _in_order(batches, options, workers):
+        for split, part in result.items():
+            writer.add(split, pa.ipc.open_stream(part.table).read_all(), part.statistics)
+            linked += part.statistics.documents
+            misplaced += part.misplaced_gold
+        progress("linking articles", linked)
+    return misplaced
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The linked documents of one split in one batch, on their way back from a worker."""
+
+    table: bytes
+    statistics: SplitStatistics
+    misplaced_gold: int
+
+
+def _in_order(
+    batches: Iterator[pa.RecordBatch], options: LinkOptions, workers: int
+) -> Iterator[dict[str, _Part]]:
+    """Link batches on all workers with few in flight, giving the results in their order."""
+    if workers == 1:
+        for batch in batches:
+            yield _link_batch(_to_bytes(batch), options)
+        return
+    # A new interpreter for each worker: forking a process that runs a database is not safe.
+    context = multiprocessing.get_context("spawn")
+    pool: Executor
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_ctrl_c) as pool:
+        waiting: deque[Future[dict[str, _Part]]] = deque()
+        try:
+            for batch in batches:
+                waiting.append(pool.submit(_link_batch, _to_bytes(batch), options))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool:
+            raise LrlmError(
+                "a worker process died while linking (out of memory?); try --workers 1"
+            ) from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ignore_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process stops the workers
+
+
+def _to_bytes(table: pa.RecordBatch | pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write(table)
+    return bytes(sink.getvalue())
+
+
+def _link_batch(batch: bytes, options: LinkOptions) -> dict[str, _Part]:
+    by_split: dict[str, list[LinkedDocument]] = {}
+    misplaced: dict[str, int] = {}
+    for row in pa.ipc.open_stream(batch).read_all().to_pylist():
+        split = SPLITS[row["split"]]
+        document, misplaced_here = link_article(row, options)
+        by_split.setdefault(split, []).append(document)
+        misplaced[split] = misplaced.get(split, 0) + misplaced_here
+    return {
+        split: _Part(
+            _to_bytes(to_table(documents)), SplitStatistics.of(documents), misplaced[split]
+        )
+        for split, documents in by_split.items()
+    }
+
+
+def link_article(row: Mapping[str, Any], options: LinkOptions) -> tuple[LinkedDocument, int]:
+    """Make a linked document of an article and its topic's star, as the join gives them."""
+    names = [*(row["names"] or ()), row["title"]]
+    relations = [
+        Relation(
+            relation["type"],
+            relation["object"],
+            literal_forms(relation["object"]) if relation["literal"] else relation["forms"],
+        )
+        for relation in row["relations"] or ()
+    ]
+    linkable = linkable_relations(Topic(row["topic"], names, relations), options)
+    tokens = tokenise(row["text"], options.profile)
+    gold, misplaced = _place_gold(row["gold"], tokens)
+    document = LinkedDocument(
+        id=row["id"],
+        topic=row["topic"],
+        title=row["title"],
+        text=row["text"],
+        tokens=tokens,
+        relations=linkable,
+        mentions=tuple(Matcher(linkable).find(tokens.words)),
+        gold=gold,
+    )
+    return document, misplaced
+
+
+def _place_gold(gold: str | None, tokens: Tokens) -> tuple[tuple[GoldMention, ...] | None, int]:
+    """Turn character offsets into tokens; a mention that cuts through a token is misplaced."""
+    if gold is None:
+        return None, 0
+    first = {start: index for index, start in enumerate(tokens.starts)}
+    last = {end: index + 1 for index, end in enumerate(tokens.ends)}
+    mentions = json.loads(gold)
+    placed = sorted(
+        GoldMention(
+            first[mention["start"]],
+            last[mention["end"]],
+            mention.get("type"),
+            mention.get("object"),
+        )
+        for mention in mentions
+        if mention["start"] in first and mention["end"] in last
+    )
+    return tuple(placed), len(mentions) - len(placed)

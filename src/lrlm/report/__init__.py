@@ -1,0 +1,1 @@
+"""Results in, things to look at out: tables and coloured text."""
