@@ -126,7 +126,7 @@ def literal_forms(text: str) -> tuple[str, ...]:
     """
     text = text.strip()
     if text.isdigit() and len(text) == 4 and int(text) <= _LAST_BARE_YEAR:
-        return (text,)
+        return tuple(dict.fromkeys((text.lstrip("0") or text, text)))
     if not text.isdigit() and (date := Date.parse(text)):
         written_by_people = "-" not in text
         return _with_own_writing(text, date.forms(), first=written_by_people)

@@ -1,0 +1,45 @@
+"""Lengths of documents in, batches of document numbers out: alike in length, in a seeded order."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lrlm.errors import InputError
+
+_BATCHES_IN_A_POOL = 50
+"""Documents are sorted by length within pools of so many batches: enough to waste little padding,
+few enough that the batches of an epoch differ from those of the one before."""
+
+
+def training_batches(
+    lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int
+) -> list[list[int]]:
+    """Shuffle documents into batches of similar length; the same seed and epoch, the same batches.
+
+    Every document is in exactly one batch.
+    """
+    _check(batch_size)
+    random = np.random.Generator(np.random.PCG64([seed, epoch]))
+    order = random.permutation(len(lengths))
+    pool = batch_size * _BATCHES_IN_A_POOL
+    batches: list[list[int]] = []
+    for first in range(0, len(order), pool):
+        members = sorted(order[first : first + pool].tolist(), key=lengths.__getitem__)
+        batches += _chunks(members, batch_size)
+    return [batches[index] for index in random.permutation(len(batches))]
+
+
+def evaluation_batches(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
+    """Sort documents into batches by length, longest first, so that memory runs out at once."""
+    _check(batch_size)
+    order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
+    return _chunks(order, batch_size)
+
+
+def _chunks(members: list[int], size: int) -> list[list[int]]:
+    return [members[first : first + size] for first in range(0, len(members), size)]
+
+
+def _check(batch_size: int) -> None:
+    if batch_size < 1:
+        raise InputError(f"a batch must have at least 1 document, not {batch_size}")

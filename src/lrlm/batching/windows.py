@@ -1,0 +1,311 @@
+"""Encoded documents in, windows of a batch out: padded tensors that a model reads in order.
+
+A document is cut where no candidate span crosses, so the lattices of its windows multiply to that
+of the whole. Where it is cut depends on the document alone, never on the batch it is in.
+
+Shapes: B rows (documents of the window), T tokens, R relations of a row, E candidate edges,
+S places of a row where edges start, Q (place, relation) pairs whose form is chosen, F forms of
+those, W width of form features, C copied tokens.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lrlm.batching.encoding import NOT_A_FACT, UNSEEN, EncodedDocument, FormFeaturiser, Integers
+from lrlm.errors import InputError
+
+
+@dataclass(frozen=True)
+class _OnDevice:
+    """Tensors that move together."""
+
+    def to(self, device: torch.device | str, dtype: torch.dtype) -> Self:
+        """Move everything to a device; floating-point tensors take the given type."""
+        moved: dict[str, Tensor | _OnDevice] = {}
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if isinstance(value, _OnDevice):
+                moved[entry.name] = value.to(device, dtype)
+            elif isinstance(value, Tensor):
+                moved[entry.name] = value.to(
+                    device, dtype if value.is_floating_point() else None, non_blocking=True
+                )
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class FormChoices(_OnDevice):
+    """For each of Q choices, the forms of one relation's object; F forms in all."""
+
+    query_F: Tensor
+    """Which choice a form belongs to, ascending."""
+    features_FW: Tensor
+    chosen: Tensor
+    """Index into F of the forms that were taken: one an edge, or one a copied token."""
+
+
+@dataclass(frozen=True)
+class Edges(_OnDevice):
+    """The candidates of a window; `[start, end)` counts from the window's first token."""
+
+    row_E: Tensor
+    start_E: Tensor
+    end_E: Tensor
+    relation_E: Tensor
+    slot_E: Tensor
+    """Which of its row's S places the edge starts at."""
+    place_BS: Tensor
+    """The places of a row where edges start, padded with 0."""
+    row_Q: Tensor
+    start_Q: Tensor
+    forms: FormChoices
+
+
+@dataclass(frozen=True)
+class Annotation(_OnDevice):
+    """One hard annotation of a window's tokens, and of the token before each (NKLM)."""
+
+    relation_BT: Tensor
+    """The relation a token was copied from; `NOT_A_FACT` for a word, `</s>` and padding."""
+    previous_relation_BT: Tensor
+    previous_position_BT: Tensor
+    """Which word of a form the token before copied; `NOT_A_FACT` where it copied nothing."""
+    row_C: Tensor
+    place_C: Tensor
+    position_C: Tensor
+    length_C: Tensor
+    """Words in the form that token is copied from."""
+    forms: FormChoices
+
+
+@dataclass(frozen=True)
+class Window(_OnDevice):
+    """The next tokens of each document of a batch that has any left."""
+
+    document_B: Tensor
+    """Which document of the batch a row is."""
+    kept_B: Tensor
+    """Which row of the window before a row was; its state goes on from there."""
+    inputs_BT: Tensor
+    """The word before each token; `</s>` before the first."""
+    targets_BT: Tensor
+    spelling_BT: Tensor
+    lengths_B: Tensor
+    """Tokens of the row, `</s>` counted where `ends_B`."""
+    ends_B: Tensor
+    """Whether the document ends here: its last token is then `</s>`."""
+    types_BR: Tensor
+    objects_BR: Tensor
+    relation_mask_BR: Tensor
+    edges: Edges
+    annotation: Annotation
+    aliases_BP: Tensor
+    """In a batch's first window, the words of the aliases found in each document; else empty."""
+    alias_lengths_B: Tensor
+
+    @property
+    def mask_BT(self) -> Tensor:
+        """Where there is a token, not padding."""
+        places = torch.arange(self.targets_BT.shape[1], device=self.lengths_B.device)
+        return places < self.lengths_B[:, None]
+
+
+def cut(tokens: int, edges_E4: Integers, size: int) -> list[int]:
+    """Give the boundaries of a document's windows, 0 and the end included.
+
+    A window has at most `size` tokens, or more where no boundary before that is free of spans.
+    """
+    if size < 1:
+        raise InputError(f"a window must have at least 1 token, not {size}")
+    crossed = np.zeros(tokens + 1, dtype=bool)
+    for start, end in edges_E4[:, :2]:
+        crossed[start + 1 : end] = True
+    free = np.flatnonzero(~crossed)
+    boundaries = [0]
+    while boundaries[-1] < tokens:
+        within = np.searchsorted(free, boundaries[-1] + size, side="right") - 1
+        after = np.searchsorted(free, boundaries[-1], side="right")
+        boundaries.append(int(free[max(within, after)]))
+    return boundaries
+
+
+class Collator:
+    """Makes the windows of a batch of documents."""
+
+    def __init__(self, end_id: int, featuriser: FormFeaturiser, *, size: int = 150) -> None:
+        self._end_id = end_id
+        self._featuriser = featuriser
+        self._size = size
+
+    def windows(self, documents: Sequence[EncodedDocument]) -> Iterator[Window]:
+        """Give the windows of documents that are read side by side, one after the other."""
+        pieces = [self._pieces(document) for document in documents]
+        before: list[int] = []
+        for number in range(max((len(cuts) for cuts in pieces), default=0)):
+            rows = [index for index, cuts in enumerate(pieces) if number < len(cuts)]
+            kept = [before.index(row) for row in rows] if number else range(len(rows))
+            yield self._window(
+                [documents[row] for row in rows],
+                [pieces[row][number] for row in rows],
+                torch.tensor(rows),
+                torch.tensor(list(kept), dtype=torch.long),
+            )
+            before = rows
+
+    def _pieces(self, document: EncodedDocument) -> list[tuple[int, int]]:
+        boundaries = cut(document.tokens + 1, document.edges_E4, self._size)
+        return list(pairwise(boundaries))
+
+    def _window(
+        self,
+        documents: list[EncodedDocument],
+        pieces: list[tuple[int, int]],
+        document_B: Tensor,
+        kept_B: Tensor,
+    ) -> Window:
+        shape = (len(documents), max(end - start for start, end in pieces))
+        inputs_BT = np.full(shape, self._end_id)
+        targets_BT = np.full(shape, self._end_id)
+        spelling_BT = np.zeros(shape, dtype=np.float32)
+        for row, (document, (start, end)) in enumerate(zip(documents, pieces, strict=True)):
+            words = document.words_N
+            before = words[max(start - 1, 0) : end - 1]
+            inputs_BT[row, end - start - len(before) : end - start] = before
+            targets_BT[row, : len(words[start:end])] = words[start:end]
+            spelling_BT[row, : len(words[start:end])] = document.spelling_N[start:end]
+        starts_document = pieces[0][0] == 0
+        aliases = [document.aliases if starts_document else _NONE for document in documents]
+        return Window(
+            document_B=document_B,
+            kept_B=kept_B,
+            inputs_BT=torch.from_numpy(inputs_BT),
+            targets_BT=torch.from_numpy(targets_BT),
+            spelling_BT=torch.from_numpy(spelling_BT),
+            lengths_B=torch.tensor([end - start for start, end in pieces]),
+            ends_B=torch.tensor(
+                [
+                    end > document.tokens
+                    for document, (_, end) in zip(documents, pieces, strict=True)
+                ]
+            ),
+            types_BR=_padded([document.types_R for document in documents], UNSEEN),
+            objects_BR=_padded([document.objects_R for document in documents], UNSEEN),
+            relation_mask_BR=_padded(
+                [np.ones_like(document.types_R) for document in documents], 0
+            ).bool(),
+            edges=self._edges(documents, pieces),
+            annotation=self._annotation(documents, pieces, shape),
+            aliases_BP=_padded(aliases, self._end_id),
+            alias_lengths_B=torch.tensor([len(alias) for alias in aliases]),
+        )
+
+    def _edges(self, documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> Edges:
+        rows, edges = [], []
+        for row, (document, (start, end)) in enumerate(zip(documents, pieces, strict=True)):
+            first, last = np.searchsorted(document.edges_E4[:, 0], (start, end))
+            inside = document.edges_E4[first:last] - (start, start, 0, 0)
+            edges.append(inside)
+            rows.append(np.full(len(inside), row))
+        row_E = np.concatenate(rows)
+        start_E, end_E, relation_E, form_E = np.concatenate(edges).T
+        places, place_of_edge = np.unique(np.stack([row_E, start_E]), axis=1, return_inverse=True)
+        first_place_B = np.searchsorted(places[0], np.arange(len(documents) + 1))
+        place_BS = _padded(
+            [
+                places[1, first:last]
+                for first, last in pairwise(first_place_B)
+            ],
+            0,
+        )
+        choices, choice_of_edge = np.unique(
+            np.stack([row_E, start_E, relation_E]), axis=1, return_inverse=True
+        )
+        relations = [
+            documents[row].forms_R[relation]
+            for row, relation in zip(choices[0], choices[2], strict=True)
+        ]
+        return Edges(
+            row_E=torch.from_numpy(row_E),
+            start_E=torch.from_numpy(np.ascontiguousarray(start_E)),
+            end_E=torch.from_numpy(np.ascontiguousarray(end_E)),
+            relation_E=torch.from_numpy(np.ascontiguousarray(relation_E)),
+            slot_E=torch.from_numpy(place_of_edge.reshape(-1) - first_place_B[row_E]),
+            place_BS=place_BS,
+            row_Q=torch.from_numpy(np.ascontiguousarray(choices[0])),
+            start_Q=torch.from_numpy(np.ascontiguousarray(choices[1])),
+            forms=self._choices(relations, choice_of_edge.reshape(-1), form_E),
+        )
+
+    def _annotation(
+        self,
+        documents: list[EncodedDocument],
+        pieces: list[tuple[int, int]],
+        shape: tuple[int, int],
+    ) -> Annotation:
+        relation_BT = np.full(shape, NOT_A_FACT)
+        previous_relation_BT = np.full(shape, NOT_A_FACT)
+        previous_position_BT = np.full(shape, NOT_A_FACT)
+        form_BT, position_BT = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        for row, (document, (start, end)) in enumerate(zip(documents, pieces, strict=True)):
+            copies = document.copies
+            here, before = slice(start, end), slice(max(start - 1, 0), end - 1)
+            length = len(copies.relation_N[here])
+            relation_BT[row, :length] = copies.relation_N[here]
+            form_BT[row, :length] = copies.form_N[here]
+            position_BT[row, :length] = copies.position_N[here]
+            relation_before = copies.relation_N[before]
+            shifted = slice(end - start - len(relation_before), end - start)
+            previous_relation_BT[row, shifted] = relation_before
+            previous_position_BT[row, shifted] = np.where(
+                relation_before == NOT_A_FACT, NOT_A_FACT, copies.position_N[before]
+            )
+        row_C, place_C = np.nonzero(relation_BT != NOT_A_FACT)
+        form_C = form_BT[row_C, place_C]
+        relations = [
+            documents[row].forms_R[relation]
+            for row, relation in zip(row_C, relation_BT[row_C, place_C], strict=True)
+        ]
+        lengths = [len(forms[form]) for forms, form in zip(relations, form_C, strict=True)]
+        return Annotation(
+            relation_BT=torch.from_numpy(relation_BT),
+            previous_relation_BT=torch.from_numpy(previous_relation_BT),
+            previous_position_BT=torch.from_numpy(previous_position_BT),
+            row_C=torch.from_numpy(row_C),
+            place_C=torch.from_numpy(place_C),
+            position_C=torch.from_numpy(position_BT[row_C, place_C]),
+            length_C=torch.tensor(lengths, dtype=torch.long),
+            forms=self._choices(relations, np.arange(len(relations)), form_C),
+        )
+
+    def _choices(
+        self,
+        relations: list[tuple[tuple[str, ...], ...]],
+        choice_of_taken: Integers,
+        form_taken: Integers,
+    ) -> FormChoices:
+        """List the forms of each choice, and where among all of them the taken ones stand."""
+        sizes = np.array([len(forms) for forms in relations], dtype=np.int64)
+        first_Q = np.cumsum(sizes) - sizes
+        all_forms = [form for forms in relations for form in forms]
+        return FormChoices(
+            query_F=torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)),
+            features_FW=torch.from_numpy(self._featuriser.vectors(all_forms)),
+            chosen=torch.from_numpy(first_Q[choice_of_taken] + form_taken),
+        )
+
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+def _padded(arrays: list[Integers], padding: int) -> Tensor:
+    """Stack arrays of different lengths, filling up with a value."""
+    stacked = np.full((len(arrays), max(map(len, arrays), default=0)), padding, dtype=np.int64)
+    for row, array in enumerate(arrays):
+        stacked[row, : len(array)] = array
+    return torch.from_numpy(stacked)
