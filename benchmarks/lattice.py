@@ -1,0 +1,90 @@
+"""Times the lattice alone: run `python -m benchmarks.lattice`.
+
+Each row of the table is a batch, each column the best of several runs in milliseconds. "levels" is
+how many sequential steps the sweep takes.
+"""
+
+import time
+from collections.abc import Callable
+
+import torch
+
+from lrlm.lattice import Lattice, best_paths, log_marginal, posteriors, sample_paths
+from lrlm.lattice.sums import in_working_form
+from lrlm.lattice.sweep import cut_into_blocks
+
+ROWS, TOKENS = 30, 150
+TOKENS_PER_EDGE = 15
+"""About ten candidate spans in a text of 150 tokens."""
+
+
+def random_lattice(rows: int, tokens: int, edges: int, *, longest: int = 5) -> Lattice:
+    generator = torch.Generator().manual_seed(0)
+    start_E = torch.randint(tokens - longest, (edges,), generator=generator)
+    length_E = torch.randint(1, longest + 1, (edges,), generator=generator)
+    return Lattice(
+        torch.randn(rows, tokens, generator=generator).sub_(7).requires_grad_(),
+        torch.full((rows,), tokens),
+        torch.randint(rows, (edges,), generator=generator),
+        start_E,
+        start_E + length_E,
+        torch.randn(edges, generator=generator).sub_(9).requires_grad_(),
+    )
+
+
+def milliseconds(action: Callable[[], object], *, seconds: float = 1.0, least: int = 3) -> float:
+    """Give the time of the fastest run: other work on the machine only ever adds to it."""
+    action()
+    fastest, runs, end = float("inf"), 0, time.perf_counter() + seconds
+    while runs < least or time.perf_counter() < end:
+        begin = time.perf_counter()
+        action()
+        fastest = min(fastest, time.perf_counter() - begin)
+        runs += 1
+    return 1000 * fastest
+
+
+def forward_and_gradient(lattice: Lattice) -> None:
+    torch.autograd.grad(log_marginal(lattice).sum(), (lattice.words_BT, lattice.score_E))
+
+
+def check(lattice: Lattice) -> None:
+    indices = (lattice.lengths_B, lattice.row_E, lattice.start_E, lattice.end_E)
+    Lattice(lattice.words_BT, *indices, lattice.score_E)
+
+
+COLUMNS: tuple[tuple[str, Callable[[Lattice], object]], ...] = (
+    ("check", check),
+    ("sum + gradient", forward_and_gradient),
+    ("posteriors", posteriors),
+    ("best", best_paths),
+    ("sample", sample_paths),
+)
+
+
+def main() -> None:
+    usual = ROWS * TOKENS // TOKENS_PER_EDGE
+    batches = [
+        (f"{ROWS} × {TOKENS}, no edges", random_lattice(ROWS, TOKENS, 0)),
+        (f"{ROWS} × {TOKENS}, 1 × edges", random_lattice(ROWS, TOKENS, usual)),
+        (f"{ROWS} × {TOKENS}, 10 × edges", random_lattice(ROWS, TOKENS, 10 * usual)),
+        (f"{ROWS} × {TOKENS}, 100 × edges", random_lattice(ROWS, TOKENS, 100 * usual)),
+        ("1 × 10,000, 1 × edges", random_lattice(1, 10_000, 10_000 // TOKENS_PER_EDGE)),
+        ("1 × 10,000, 10 × edges", random_lattice(1, 10_000, 10 * 10_000 // TOKENS_PER_EDGE)),
+        ("1 × 10,000, 100 × edges", random_lattice(1, 10_000, 100 * 10_000 // TOKENS_PER_EDGE)),
+    ]
+    print(f"float32, {torch.get_num_threads()} threads, milliseconds")
+    heading = "".join(f"{name:>16}" for name, _ in COLUMNS)
+    print(f"{'batch':<26}{'edges':>8}{'levels':>8}{heading}")
+    for name, lattice in batches:
+        level_J = cut_into_blocks(in_working_form(lattice)).level_J
+        levels = int(level_J[-1]) + 1 if len(level_J) else 0
+        times = "".join(
+            f"{milliseconds(lambda act=action, on=lattice: act(on)):>16.2f}"  # type: ignore[misc]
+            for _, action in COLUMNS
+        )
+        print(f"{name:<26}{len(lattice.row_E):>8,}{levels:>8,}{times}")
+
+
+if __name__ == "__main__":
+    main()
