@@ -1,0 +1,182 @@
+"""The house's order: which module may import which, and what no module may contain."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lrlm
+
+SOURCE = Path(lrlm.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+LAYERS = (
+    "errors",
+    "checks",
+    "artifacts",
+    "knowledge",
+    "text",
+    "corpora",
+    "batching",
+    "features",
+    "lattice",
+    "backbones",
+    "heads",
+    "models",
+    "training",
+    "evaluation",
+    "inference",
+    "report",
+    "serving",
+    "cli",
+)
+"""In the order of the flow: a module imports from its own layer and from earlier ones."""
+
+NARROW = {
+    "lattice": {"errors"},
+    "backbones": {"errors", "checks"},
+    "heads": {"errors", "checks", "backbones"},
+}
+"""Layers that must know less than their place would allow: they know no knowledge graph."""
+
+NAMES_OF_DRAWERS = {"utils", "util", "misc", "helpers", "common"}
+
+
+def layer_of(module: Path) -> str:
+    """`src/lrlm/corpora/linking.py` is of the layer corpora."""
+    return module.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_layers(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Give the line and the layer of each import of the package's own modules, at any depth."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: imports are written from the root"
+            names = [node.module or ""]
+            if node.module == "lrlm":
+                names = [f"lrlm.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "lrlm":
+                yield node.lineno, (*name.split("."), "")[1]
+
+
+def parse(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"), filename=str(module))
+
+
+def each_module() -> pytest.MarkDecorator:
+    names = [str(module.relative_to(SOURCE)) for module in MODULES]
+    return pytest.mark.parametrize("module", MODULES, ids=names)
+
+
+def faults(layer: str, tree: ast.Module) -> list[str]:
+    """Name every import that a module of a layer must not make."""
+    found = []
+    for line, imported in imported_layers(tree):
+        if imported in ("__version__", layer):
+            continue
+        if imported not in LAYERS:
+            found.append(f"line {line}: {imported!r} is no layer; give it a place in this test")
+        elif LAYERS.index(imported) > LAYERS.index(layer):
+            found.append(f"line {line}: {layer} reaches into the later layer {imported}")
+        elif layer in NARROW and imported not in NARROW[layer]:
+            found.append(f"line {line}: {layer} may know only {sorted(NARROW[layer])}")
+    return found
+
+
+@each_module()
+def test_imports_only_from_earlier_layers(module: Path) -> None:
+    layer = layer_of(module)
+    if layer == "__init__":  # the public surface gathers from everywhere
+        return
+    if layer == "__main__":
+        assert {name for _, name in imported_layers(parse(module))} == {"cli"}
+        return
+    assert layer in LAYERS, f"{module} is in no layer; give it a place in this test"
+    assert not faults(layer, parse(module))
+
+
+@pytest.mark.parametrize(
+    ("layer", "code"),
+    [
+        ("text", "from lrlm.corpora import Corpus"),
+        ("text", "import lrlm.cli.app"),
+        ("text", "def later():\n    from lrlm.models import x"),
+        ("lattice", "from lrlm.knowledge import Topic"),
+        ("backbones", "from lrlm.lattice import Lattice"),
+        ("corpora", "from lrlm import Topic"),
+        ("errors", "from lrlm.unheard_of import x"),
+    ],
+)
+def test_the_walk_finds_what_it_looks_for(layer: str, code: str) -> None:
+    assert faults(layer, ast.parse(code))
+
+
+@pytest.mark.parametrize(
+    ("layer", "code"),
+    [
+        ("corpora", "import json\nfrom lrlm.text import tokenise\nfrom lrlm.corpora import build"),
+        ("heads", "from lrlm.backbones import lstm"),
+        ("cli", "from lrlm import __version__"),
+    ],
+)
+def test_the_walk_lets_pass_what_is_allowed(layer: str, code: str) -> None:
+    assert not faults(layer, ast.parse(code))
+
+
+@each_module()
+def test_every_module_says_what_it_is(module: Path) -> None:
+    docstring = ast.get_docstring(parse(module))
+    assert docstring
+    first_line = docstring.splitlines()[0]
+    assert first_line[-1] in ".:?", first_line
+
+
+@each_module()
+def test_no_drawer_for_odds_and_ends(module: Path) -> None:
+    assert not NAMES_OF_DRAWERS & set(module.relative_to(SOURCE).with_suffix("").parts)
+
+
+@each_module()
+def test_nothing_prints_evaluates_or_pickles(module: Path) -> None:
+    for node in ast.walk(parse(module)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            forbidden = {"print", "eval", "exec", "breakpoint"}
+            assert node.func.id not in forbidden, f"line {node.lineno}: {node.func.id}()"
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                assert alias.name.split(".")[0] not in {"pickle", "dill", "shelve", "marshal"}
+        if isinstance(node, ast.ImportFrom):
+            assert (node.module or "").split(".")[0] not in {"pickle", "dill", "shelve", "marshal"}
+
+
+def test_there_is_something_to_walk() -> None:
+    assert len(MODULES) > 20
+
+
+def test_all_public_names_exist() -> None:
+    packages = [
+        ".".join(("lrlm", *module.parent.relative_to(SOURCE).parts))
+        for module in MODULES
+        if module.name == "__init__.py"
+    ]
+    for name in packages:
+        package = importlib.import_module(name)
+        missing = [each for each in getattr(package, "__all__", ()) if not hasattr(package, each)]
+        assert not missing, f"{name}.__all__ names what is not there: {missing}"
+    assert "Topic" in lrlm.__all__
+
+
+@pytest.mark.parametrize("what", ["lrlm", "lrlm.corpora", "lrlm.corpora.build", "lrlm.cli"])
+def test_corpora_are_made_without_loading_torch(what: str) -> None:
+    code = f"import sys, {what}; print('torch' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert result.stdout == b"False\n"
