@@ -1,0 +1,70 @@
+"""A tiny world made by hand: few words, two spelled ones, topics with and without relations."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from lrlm.batching import Collator, EncodedDocument, Encoder
+from lrlm.batching.encoding import Floats
+from lrlm.corpora import LinkedDocument, Matcher, linkable_relations
+from lrlm.knowledge import Relation, Topic
+from lrlm.text import Vocabulary, tokenise
+
+VOCABULARY = Vocabulary.from_counts({"a": 9, "b": 5}, documents=3)
+SPELLINGS = {"u": 0.75, "v": 0.25}
+"""The only words outside the vocabulary that can be spelled; their probabilities sum to one."""
+
+TYPES = {"@title": 0, "likes": 1}
+OBJECTS = {"first": 0, "second": 1}
+WIDTH = 4
+"""Of form features."""
+
+TOPIC = Topic(
+    "topic",
+    names=["a b", "w"],  # "w" can be neither a word nor spelled: only copied
+    relations=[
+        Relation("likes", "first", ["b", "a b", "u a"]),
+        Relation("likes", "second", ["a b"]),
+        Relation("never seen", "somebody", ["u"]),
+    ],
+)
+LONELY = Topic("lonely", names=["?"])  # a name without a letter is no form: nothing to copy
+
+
+class ToySpeller:
+    """Spells two words."""
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(np.array([SPELLINGS.get(word, 0.0) for word in words], dtype=np.float32))
+
+
+class ToyFeaturiser:
+    """Gives each form numbers that depend on nothing but the form."""
+
+    width = WIDTH
+
+    def vectors(self, forms: Sequence[tuple[str, ...]]) -> Floats:
+        digests = [hashlib.sha256(" ".join(form).encode()).digest()[:WIDTH] for form in forms]
+        numbers = np.array([list(digest) for digest in digests], dtype=np.float32)
+        return numbers.reshape(-1, WIDTH) / 128 - 1
+
+
+def link(text: str, topic: Topic = TOPIC, id_: str = "article") -> LinkedDocument:
+    """Link a text as the corpus builder does."""
+    relations = linkable_relations(topic)
+    tokens = tokenise(text)
+    mentions = tuple(Matcher(relations).find(tokens.words))
+    return LinkedDocument(id_, topic.id, topic.id, text, tokens, relations, mentions)
+
+
+def encode(*documents: LinkedDocument) -> list[EncodedDocument]:
+    """Encode documents with the toy world's ids."""
+    encoder = Encoder(VOCABULARY, ToySpeller(), TYPES, OBJECTS)
+    return list(encoder.encode(documents))
+
+
+def collator(size: int = 150) -> Collator:
+    """Make windows with the toy world's form features."""
+    return Collator(VOCABULARY.end_id, ToyFeaturiser(), size=size)
