@@ -21,12 +21,16 @@ UNITS = {
 }
 """The ways to write a unit; a unit that is not listed is written as it is given."""
 
-_WIKIDATA_TIME = re.compile(r"([+-]?\d{1,16})-(\d\d)-(\d\d)T[\d:]+Z?")
-_ISO_DATE = re.compile(r"(-?\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # a leap year depends on the calendar
+_WIKIDATA_TIME = re.compile(r"([+-]?\d{1,16})-(\d\d)-(\d\d)T[\d:]+Z?", re.ASCII)
+_ISO_DATE = re.compile(r"(-?\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
+_TWO_YEARS = re.compile(r"\d\d(\d\d)-(\d\d)", re.ASCII)
 _MONTH = "|".join(MONTHS)
-_DAY_FIRST = re.compile(rf"(?:(\d\d?) )?({_MONTH}) (\d{{3,4}})")
-_MONTH_FIRST = re.compile(rf"({_MONTH}) (\d\d?) ?, (\d{{3,4}})")
-_QUANTITY = re.compile(r"(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?: ([^\d\s]\S*(?: \D+)?))?")
+_DAY_FIRST = re.compile(rf"(?:(\d\d?) )?({_MONTH}) (\d{{3,4}})", re.ASCII)
+_MONTH_FIRST = re.compile(rf"({_MONTH}) (\d\d?) ?, (\d{{3,4}})", re.ASCII)
+_NUMBER = r"(-?)([1-9]\d{0,2}(?:,\d{3})+|[1-9]\d*|0)(\.\d+)?"  # "007" is a code, not a number
+_QUANTITY = re.compile(rf"{_NUMBER}(?: ([^\d\s]\S*(?: \D+)?))?", re.ASCII)
+_YEAR = re.compile(r"\d{4}", re.ASCII)
 _LAST_BARE_YEAR = 2100  # a lone "1947" is a year, a lone "4890" is a number
 
 
@@ -71,7 +75,7 @@ class Date:
     @classmethod
     def _if_valid(cls, year: int, month: int, day: int) -> "Date | None":
         """Build the date, 0 meaning "not given"; None if the calendar has no such day."""
-        if year == 0 or month > 12 or day > 31:
+        if year == 0 or month > 12 or day > (_DAYS[month - 1] if month else 31):
             return None
         return cls(year, month or None, (day or None) if month else None)
 
@@ -125,14 +129,17 @@ def literal_forms(text: str) -> tuple[str, ...]:
     writing as the canonical form; one written for machines ("1991-07-27", "6000") does not.
     """
     text = text.strip()
-    if text.isdigit() and len(text) == 4 and int(text) <= _LAST_BARE_YEAR:
-        return tuple(dict.fromkeys((text.lstrip("0") or text, text)))
-    if not text.isdigit() and (date := Date.parse(text)):
+    if _YEAR.fullmatch(text) and int(text) <= _LAST_BARE_YEAR:
+        return (text,)
+    if (years := _TWO_YEARS.fullmatch(text)) and (years[1] < years[2] or years[2] == "00"):
+        return (text,)  # "2008-11" is from 2008 to 2011; "1961-08" can only be a month
+    if not _YEAR.fullmatch(text) and (date := Date.parse(text)):
         written_by_people = "-" not in text
         return _with_own_writing(text, date.forms(), first=written_by_people)
-    if quantity := Quantity.parse(text):
+    quantity = Quantity.parse(text)
+    if quantity and (quantity.unit is None or quantity.unit in UNITS):
         return _with_own_writing(text, quantity.forms(), first="," in text)
-    return (text,)
+    return (text,)  # among them names that begin with a number, as "10 Downing Street"
 
 
 def _with_own_writing(text: str, forms: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
