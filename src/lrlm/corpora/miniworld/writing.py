@@ -1,0 +1,100 @@
+"""A seed and the number of articles in; the input files of a corpus out, with the gold mentions."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from lrlm.corpora.miniworld import facts, plans
+from lrlm.corpora.miniworld.dice import Dice
+from lrlm.corpora.miniworld.facts import Domain
+from lrlm.corpora.miniworld.generate import Article, article
+from lrlm.knowledge.topic import Topic
+
+SPLITS = ("train", "valid", "test")
+ARTICLES = (4000, 300, 300)
+_HELD_OUT = 0.1  # of the topics of each domain, in each of valid and test
+
+
+def write(folder: Path | str, *, seed: int = 1, articles: tuple[int, int, int] = ARTICLES) -> None:
+    """Write `triples.tsv`, `forms.tsv` and `articles.{train,valid,test}.jsonl` into a folder.
+
+    The same seed gives the same bytes on every machine. Every topic is in exactly one split;
+    all its facts are written, mentioned or not.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    domains = facts.domains()
+    _write_lines(folder / "triples.tsv", _triples(domains))
+    _write_lines(folder / "forms.tsv", _forms(domains))
+    for split, count in zip(SPLITS, articles, strict=True):
+        lines = (_json(each) for each in generate(split, count, seed=seed))
+        _write_lines(folder / f"articles.{split}.jsonl", lines)
+
+
+def generate(split: str, count: int, *, seed: int = 1) -> Iterator[Article]:
+    """Write so many articles about the topics of a split, taking each topic in turn."""
+    chosen = topics_of(split, seed=seed)
+    for number in range(count):
+        domain, topic = chosen[number % len(chosen)]
+        id_ = f"{topic.id}.{number // len(chosen) + 1}"
+        yield article(id_, topic, domain, plans.load(domain.name), Dice(f"{seed}/{id_}"))
+
+
+def topics_of(split: str, *, seed: int = 1) -> list[tuple[Domain, Topic]]:
+    """Give the topics of a split with their domains: a tenth of each domain is held out twice."""
+    chosen: list[tuple[Domain, Topic]] = []
+    for domain in facts.domains().values():
+        order = Dice(f"{seed}/{domain.name}").shuffled(list(domain.topics.values()))
+        held_out = max(1, round(_HELD_OUT * len(order)))
+        parts = {
+            "valid": order[:held_out],
+            "test": order[held_out : 2 * held_out],
+            "train": order[2 * held_out :],
+        }
+        chosen += [(domain, topic) for topic in parts[split]]
+    return Dice(f"{seed}/{split}").shuffled(chosen)
+
+
+def _triples(domains: dict[str, Domain]) -> Iterator[str]:
+    for domain in domains.values():
+        for topic in domain.topics.values():
+            for relation in topic.relations:
+                kind = "entity" if domain.kinds[relation.type] == "entity" else "literal"
+                yield f"{topic.id}\t{relation.type}\t{relation.object}\t{kind}"
+
+
+def _forms(domains: dict[str, Domain]) -> Iterator[str]:
+    """Give the names of every topic and every object that is an entity, each once."""
+    seen: set[str] = set()
+    for domain in domains.values():
+        for topic in domain.topics.values():
+            named = [(topic.id, topic.names)] + [
+                (relation.object, relation.forms)
+                for relation in topic.relations
+                if domain.kinds[relation.type] == "entity"
+            ]
+            for entity, forms in named:
+                if entity not in seen:
+                    seen.add(entity)
+                    yield from (f"{entity}\t{form}" for form in forms)
+
+
+def _json(written: Article) -> str:
+    return json.dumps(
+        {
+            "id": written.id,
+            "topic": written.topic,
+            "title": written.title,
+            "text": written.text,
+            "gold": [
+                {"start": span.start, "end": span.end, "type": span.type, "object": span.object}
+                for span in written.gold
+            ],
+        },
+        ensure_ascii=False,
+    )
+
+
+def _write_lines(path: Path, lines: Iterator[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
