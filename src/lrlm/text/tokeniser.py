@@ -99,7 +99,8 @@ def _pattern(profile: Profile) -> re.Pattern[str]:
         r"|\.{2,}|-{2,}"
     )
     if profile is Profile.WIKITEXT:
-        return re.compile(rf"{shared_start}|['’]{letters}+|{letters}+(?:\.[^\W\d_]+)*|\S")
+        word = rf"{letters}+(?:\.[^\W\d_]+)*(?:-(?=\s|\Z))?"  # "18- to 34 @-@ year"
+        return re.compile(rf"{shared_start}|['’]{letters}+|{word}|\S")
     clitic = r"['’](?:s|re|ll|ve|d|m|S)(?!\w)"
     negation = r"n['’]t(?!\w)"
     number = r"[£€¥]?\d+(?:[.,:]\d+)*%"

@@ -123,8 +123,8 @@ class Vocabulary:
             or len(words) != len(counts)
             or not all(isinstance(word, str) for word in words)
             or not all(isinstance(count, int) for count in counts)
-            or words.count(UNKNOWN) != 1
-            or words.count(END) != 1
+            or len(set(words)) != len(words)
+            or not {UNKNOWN, END} <= set(words)
         ):
             raise FormatError(f"{where}: words and counts do not belong together")
         return cls(tuple(words), tuple(counts))
@@ -136,3 +136,5 @@ class Vocabulary:
             return cls.from_json(path.read_text(encoding="utf-8"), where=str(path))
         except OSError as error:
             raise FormatError(f"{path}: cannot be read ({error.strerror})") from None
+        except UnicodeDecodeError:
+            raise FormatError(f"{path}: cannot be read (not UTF-8)") from None
