@@ -34,7 +34,7 @@ class Slot:
 
     `the` puts the article before a form that takes one. `+` asks for a list of several objects
     ("A, B and C"), `!` for the relation's only object, nothing for any one of them. A hint narrows
-    the form (`day`, `year`, …). Names with `@` speak of the topic, `#1-99` is a number.
+    the form (`day`, `plural`, …). Names with `@` speak of the topic, `#1-99` is a number.
     """
 
     name: str

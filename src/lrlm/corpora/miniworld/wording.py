@@ -20,7 +20,7 @@ _DATE_FORMS = {
 _CODE = re.compile(r"\d{4}-\d{3}[A-Z]+|element \d+")
 """A number in a register is a name, but no sentence here speaks that way."""
 
-_LONGEST_LIST = 4
+_LONGEST_LIST = 4  # of the objects that a slot with `+` mentions
 _CANONICAL_AT_FIRST = 0.85
 _CANONICAL_LATER = 0.35
 
@@ -63,8 +63,10 @@ class Wording:
 
     def can_fill(self, slot: Slot) -> bool:
         """Tell whether the topic has what the slot asks for and it has not been told."""
-        if slot.name[0] == "#" or slot.name == TITLE:
+        if slot.name[0] == "#":
             return True
+        if slot.name == TITLE:
+            return bool(self._candidates(self._title, slot.hint))
         if slot.name[0] == "@":
             return slot.name[1:] in self._pronouns
         if slot.name in self._told:
@@ -109,7 +111,11 @@ class Wording:
         return self._dice.pick(forms[1:])
 
     def _candidates(self, fact: Relation, hint: str | None) -> list[str]:
-        """Give the forms that suit the hint and the article's habits."""
+        """Give the forms that suit the hint and the article's habits.
+
+        Hints for dates: `day`, `month`, `year`, `in` (a month or a year, after that word). For
+        names: `first` the canonical one, `plural`, `own` one that can take a plain 's.
+        """
         kind = "entity" if fact.type == TITLE else self._kinds[fact.type]
         if kind in ("date", "year"):
             return self._date_forms(fact, hint)
@@ -119,7 +125,8 @@ class Wording:
             return [fact.forms[0]]
         if hint == "plural":
             return [form for form in fact.forms[1:] if form.endswith(("s", " people"))]
-        return [form for form in fact.forms if not _CODE.fullmatch(form)]
+        spoken = [form for form in fact.forms if not _CODE.fullmatch(form)]
+        return [form for form in spoken if form[-1] != "s"] if hint == "own" else spoken
 
     def _date_forms(self, fact: Relation, hint: str | None) -> list[str]:
         found: list[str] = []
