@@ -1,0 +1,177 @@
+"""Every occurrence of every form, and nothing else: examples, and a quadratic oracle."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrlm.corpora import LetterCase, LinkableRelation, LinkOptions, Matcher, linkable_relations
+from lrlm.knowledge import TITLE, Relation, Topic
+from lrlm.text import Profile, split_words
+from tests.oracles import linking as oracle
+
+AS_GIVEN = LinkOptions(profile=Profile.SPACES)
+
+
+def link(topic: Topic, text: str, options: LinkOptions = AS_GIVEN) -> list[tuple[str, str, str]]:
+    """List the mentions of a text as people would: the words, the relation's type, the form."""
+    relations = linkable_relations(topic, options)
+    words = split_words(text, options.profile)
+    return [
+        (
+            " ".join(words[mention.start : mention.end]),
+            relations[mention.relation].type,
+            relations[mention.relation].texts[mention.form],
+        )
+        for mention in Matcher(relations).find(words)
+    ]
+
+
+def place(*forms: str) -> Topic:
+    return Topic("Someone", relations=[Relation("place", "Q1", forms)])
+
+
+def forms_of(topic: Topic, options: LinkOptions = AS_GIVEN) -> list[tuple[str, ...]]:
+    """Give the forms of all facts; the title is left out."""
+    relations = linkable_relations(topic, options)
+    return [form for relation in relations if relation.type != TITLE for form in relation.forms]
+
+
+def test_new_york_is_not_in_new_yorker() -> None:
+    text = "The New Yorker is read in New York , by New Yorkers ."
+    for profile in Profile:
+        found = link(place("New York"), text, LinkOptions(profile=profile))
+        assert found == [("New York", "place", "New York")]
+
+
+def test_spans_after_a_longer_word_are_not_shifted() -> None:
+    relations = linkable_relations(place("New York", "Albany"), AS_GIVEN)
+    mentions = Matcher(relations).find("New Yorker , New York , Albany".split())
+    assert [(mention.start, mention.end) for mention in mentions] == [(3, 5), (6, 7)]
+
+
+def test_overlaps_nestings_and_ambiguities_are_all_kept() -> None:
+    topic = Topic(
+        "Tour",
+        relations=[
+            Relation("start", "NYC", ["New York City", "New York"]),
+            Relation("venue", "City Hall", ["City Hall"]),
+            Relation("end", "NYC", ["New York City", "New York"]),
+        ],
+    )
+    assert link(topic, "at New York City Hall") == [
+        ("New York", "start", "New York"),
+        ("New York", "end", "New York"),
+        ("New York City", "start", "New York City"),
+        ("New York City", "end", "New York City"),
+        ("City Hall", "venue", "City Hall"),
+    ]
+
+
+def test_every_occurrence_is_found_even_if_it_overlaps_itself() -> None:
+    assert len(link(place("a b a", "x x"), "a b a b a x x x")) == 4
+    assert link(place("a b"), "a") == []
+    assert link(place("a b"), "") == []
+
+
+def test_the_topic_itself_is_the_first_relation() -> None:
+    topic = Topic("Q1", ["Paris", "City of Light"], [Relation("country", "France")])
+    assert link(topic, "Paris , the City of Light , is in France") == [
+        ("Paris", TITLE, "Paris"),
+        ("City of Light", TITLE, "City of Light"),
+        ("France", "country", "France"),
+    ]
+    assert linkable_relations(topic)[0].object == "Q1"
+
+
+def test_forms_that_are_cut_alike_are_one_form() -> None:
+    topic = place("J.R. (Bob)", "J.R. ( Bob )", "Bob", "J.R.  (Bob)")
+    (relation,) = linkable_relations(topic, AS_GIVEN)[1:]
+    assert relation.forms == (("J.R.", "(", "Bob", ")"), ("Bob",))
+    assert relation.texts == ("J.R. (Bob)", "Bob")
+
+
+def test_forms_are_cut_as_the_article_is() -> None:
+    text = "It didn't co-exist."
+    for profile in (Profile.RAW, Profile.WIKITEXT):
+        found = link(place("didn't co-exist"), text, LinkOptions(profile=profile))
+        assert [form for _, _, form in found] == ["didn't co-exist"]
+    tokenised = link(place("Don't Fear (The Reaper)"), "Do n't Fear ( The Reaper ) .")
+    assert [form for _, _, form in tokenised] == ["Don't Fear (The Reaper)"]
+
+
+def test_a_lone_stop_word_is_no_mention_unless_asked_for() -> None:
+    topic = place("the", "The The", "It", "Who")
+    assert forms_of(topic) == [("The", "The"), ("It",), ("Who",)]
+    with_stop_words = LinkOptions(profile=Profile.SPACES, stop_words=True)
+    assert ("the",) in forms_of(topic, with_stop_words)
+    assert [words for words, _, _ in link(topic, "the The The", with_stop_words)] == [
+        "the",
+        "The The",
+    ]
+
+
+def test_a_form_without_letters_or_digits_is_no_name() -> None:
+    assert forms_of(place("-", "!!!", "...", "( )")) == []
+    assert forms_of(place("–", "!!! 7")) == [("!", "!", "!", "7")]
+
+
+def test_a_relation_without_any_form_left_is_left_out() -> None:
+    topic = Topic("T", relations=[Relation("score", "–"), Relation("band", "The The")])
+    assert [relation.type for relation in linkable_relations(topic)] == [TITLE, "band"]
+    assert linkable_relations(Topic("?", "!")) == ()
+
+
+def test_letter_case_variants_are_forms_of_their_own() -> None:
+    options = LinkOptions(profile=Profile.SPACES, letter_case=LetterCase.VARIANTS)
+    topic = place("fantasy Novel")
+    assert forms_of(topic, options) == [
+        ("fantasy", "Novel"),
+        ("Fantasy", "Novel"),
+        ("fantasy", "novel"),
+        ("FANTASY", "NOVEL"),
+    ]
+    text = "Fantasy Novel , a FANTASY NOVEL , a fantasy novel , a fANTASY novel"
+    assert len(link(topic, text, options)) == 3
+    assert link(topic, text) == []
+
+
+def test_variants_that_are_stop_words_are_left_out_and_others_stay() -> None:
+    options = LinkOptions(profile=Profile.SPACES, letter_case=LetterCase.VARIANTS)
+    assert forms_of(place("IT"), options) == [("IT",)]
+
+
+WORD = st.sampled_from(["New", "York", "City", "a", "b", "."])
+FORM = st.lists(WORD, min_size=1, max_size=4).map(tuple)
+RELATION = st.builds(
+    lambda forms: LinkableRelation("t", "o", forms, tuple(" ".join(form) for form in forms)),
+    st.lists(FORM, min_size=1, max_size=4, unique=True).map(tuple),
+)
+
+
+@given(st.lists(RELATION, max_size=4), st.lists(WORD, max_size=12))
+def test_agrees_with_comparing_every_span_with_every_form(
+    relations: list[LinkableRelation], words: list[str]
+) -> None:
+    found = Matcher(relations).find(words)
+    assert found == sorted(found)
+    assert found == oracle.find(relations, words)
+
+
+NAME = st.lists(
+    st.sampled_from(["New York", "york", "St. John's", "co-op", "the", "1,000", "-", "É"]),
+    min_size=1,
+    max_size=3,
+).map(" ".join)
+OPTIONS = st.builds(LinkOptions, st.sampled_from(Profile), st.sampled_from(LetterCase), st.booleans())
+
+
+@given(st.lists(NAME, min_size=1, max_size=4), st.lists(NAME, max_size=6).map(" ".join), OPTIONS)
+def test_no_two_forms_of_an_object_are_alike_and_each_is_found_where_it_stands(
+    names: list[str], text: str, options: LinkOptions
+) -> None:
+    relations = linkable_relations(Topic("T", relations=[Relation("t", "o", names)]), options)
+    words = split_words(text, options.profile)
+    assert Matcher(relations).find(words) == oracle.find(relations, words)
+    for relation in relations:
+        assert len(set(relation.forms)) == len(relation.forms) == len(relation.texts)
+        for form in relation.forms:
+            assert Matcher(relations).find(form)
