@@ -2,8 +2,12 @@
 
 Each row of the table is a batch, each column the best of several runs in milliseconds. "levels" is
 how many sequential steps the sweep takes.
+
+One thread unless `--threads` says otherwise: a batch is too small to gain from more, and on a busy
+machine the time that threads wait for each other would hide the time of the work.
 """
 
+import argparse
 import time
 from collections.abc import Callable
 
@@ -63,6 +67,10 @@ COLUMNS: tuple[tuple[str, Callable[[Lattice], object]], ...] = (
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Time the lattice alone.")
+    parser.add_argument("--threads", type=int, default=1)
+    torch.set_num_threads(parser.parse_args().threads)
+
     usual = ROWS * TOKENS // TOKENS_PER_EDGE
     batches = [
         (f"{ROWS} × {TOKENS}, no edges", random_lattice(ROWS, TOKENS, 0)),
@@ -73,7 +81,7 @@ def main() -> None:
         ("1 × 10,000, 10 × edges", random_lattice(1, 10_000, 10 * 10_000 // TOKENS_PER_EDGE)),
         ("1 × 10,000, 100 × edges", random_lattice(1, 10_000, 100 * 10_000 // TOKENS_PER_EDGE)),
     ]
-    print(f"float32, {torch.get_num_threads()} threads, milliseconds")
+    print(f"float32, threads: {torch.get_num_threads()}, milliseconds")
     heading = "".join(f"{name:>16}" for name, _ in COLUMNS)
     print(f"{'batch':<26}{'edges':>8}{'levels':>8}{heading}")
     for name, lattice in batches:

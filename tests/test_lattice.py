@@ -320,7 +320,7 @@ def test_padding_row_order_and_edge_order_do_not_matter(seed: int) -> None:
     assert close(other_edge_E, edge_E[edge_order], 1e-12)
 
 
-def test_batch_mates_do_not_change_a_bit() -> None:
+def test_batch_mates_do_not_change_a_score() -> None:
     rng = random.Random(6)
     for _ in range(20):
         rows = random_rows(rng, most_tokens=20, most_edges=20)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lrlm.lattice.structure import Lattice
 from lrlm.lattice.sums import in_working_form, result_type
-from lrlm.lattice.sweep import Blocks, block_totals, cut_into_blocks, segment_max, sweep
+from lrlm.lattice.sweep import Blocks, block_totals, cut_into_blocks, look_up, segment_max, sweep
 
 
 class Step(NamedTuple):
@@ -33,7 +33,7 @@ def best_paths(lattice: Lattice) -> tuple[Tensor, list[list[Step]]]:
     working = in_working_form(lattice)
     blocks = cut_into_blocks(working)
     value_J = sweep(blocks, best=True)
-    merit_L = value_J.take(blocks.source_L) + blocks.gain_L
+    merit_L = look_up(value_J, blocks.source_L) + blocks.gain_L
     scores, paths = _follow(working, blocks, _alive(blocks, value_J), merit_L)
     return scores.to(lattice.words_BT.device, result_type(lattice)), paths
 
@@ -54,7 +54,7 @@ def sample_paths(
     # a probability that does not depend on the rest of the path. So all junctions draw at once,
     # those that the path will pass and those that it will not. Of log-probabilities with Gumbel
     # noise added, the largest is an exact draw.
-    incoming_L = value_J.take(blocks.source_L) + blocks.gain_L
+    incoming_L = look_up(value_J, blocks.source_L) + blocks.gain_L
     noise_device = incoming_L.device if generator is None else generator.device
     exponential_L = torch.empty(incoming_L.shape, dtype=torch.float64, device=noise_device)
     gumbel_L = -exponential_L.exponential_(generator=generator).log_()
@@ -84,18 +84,18 @@ def _follow(
     order_L = torch.cat((order_E, order_E.new_full((junctions,), -1)))
     target_L = blocks.target_L - 1
     most_J = segment_max(merit_L, target_L, junctions)
-    order_L = torch.where(merit_L == most_J.take(target_L), order_L, torch.iinfo(torch.long).max)
+    is_most_L = merit_L == look_up(most_J, target_L)
+    order_L = torch.where(is_most_L, order_L, torch.iinfo(torch.long).max)
     chosen_J = -segment_max(-order_L, target_L, junctions)
 
     # For each token, the segment by which a path comes to the end of that token.
     edge_J = chosen_J[chosen_J >= 0] % max(edges, 1)
-    token_J = lattice.row_E.take(edge_J) * width + lattice.end_E.take(edge_J) - 1
+    token_J = look_up(lattice.row_E, edge_J) * width + look_up(lattice.end_E, edge_J) - 1
     position_BT = torch.arange(width, device=device).repeat(rows)
-    start_BT = position_BT.index_copy(0, token_J, lattice.start_E.take(edge_J))
+    start_BT = position_BT.index_copy(0, token_J, look_up(lattice.start_E, edge_J))
     edge_BT = torch.full_like(position_BT, -1).index_copy_(0, token_J, edge_J)
-    score_BT = blocks.words_BT.view(-1).index_copy(
-        0, token_J, lattice.score_E.take(edge_J).double()
-    )
+    score_J = look_up(lattice.score_E, edge_J).double()
+    score_BT = blocks.words_BT.view(-1).index_copy(0, token_J, score_J)
 
     starts, edge_numbers, scores = (
         table.view(rows, width).tolist() for table in (start_BT, edge_BT, score_BT)

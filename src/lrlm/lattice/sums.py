@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lrlm.lattice.structure import Lattice
-from lrlm.lattice.sweep import block_totals, cut_into_blocks, sweep
+from lrlm.lattice.sweep import block_totals, cut_into_blocks, look_up, sweep
 
 
 def log_marginal(lattice: Lattice) -> Tensor:
@@ -61,7 +61,7 @@ class _LogMarginal(torch.autograd.Function):
         word_BT, edge_E, row_E, dead_B = ctx.saved_tensors
         # The gradient of a loss at −inf may be infinite, and 0 × inf would be NaN.
         grad_B = torch.where(dead_B, 0.0, grad_B)
-        return word_BT * grad_B[:, None], edge_E * grad_B.take(row_E), None
+        return word_BT * grad_B[:, None], edge_E * look_up(grad_B, row_E), None
 
 
 def in_working_form(lattice: Lattice) -> Lattice:
@@ -98,7 +98,7 @@ def _total_and_posteriors(lattice: Lattice) -> tuple[Tensor, Tensor, Tensor]:
     mirror_BT = (lattice.lengths_B[:, None] - 1 - position_T).clamp(min=0)
     blocks = cut_into_blocks(_with_mirror(lattice, mirror_BT))
     value_J = sweep(blocks)
-    reached_BT = value_J.take(blocks.anchor_BT) + blocks.lead_BT
+    reached_BT = look_up(value_J, blocks.anchor_BT) + blocks.lead_BT
     before_BT, after_BT = reached_BT[:rows], reached_BT[rows:].gather(1, mirror_BT)
     totals_BT = block_totals(blocks, value_J)[:rows]
     total_B = totals_BT.sum(1)
@@ -110,14 +110,14 @@ def _total_and_posteriors(lattice: Lattice) -> tuple[Tensor, Tensor, Tensor]:
     word_BT = (before_BT + blocks.words_BT[:rows] + after_BT - block_BT).exp_().clamp_(max=1.0)
     word_BT = torch.where(blocks.inside_BT[:rows] & alive_B[:, None], word_BT, 0.0)
     first_E, last_E = row_E * width + lattice.start_E, row_E * width + lattice.end_E - 1
-    around_E = before_BT.take(first_E) + after_BT.take(last_E)
-    edge_E = (around_E + lattice.score_E - block_BT.take(first_E)).exp_().clamp_(max=1.0)
-    return total_B, word_BT, torch.where(alive_B.take(row_E), edge_E, 0.0)
+    around_E = look_up(before_BT, first_E) + look_up(after_BT, last_E)
+    edge_E = (around_E + lattice.score_E - look_up(block_BT, first_E)).exp_().clamp_(max=1.0)
+    return total_B, word_BT, torch.where(look_up(alive_B, row_E), edge_E, 0.0)
 
 
 def _with_mirror(lattice: Lattice, mirror_BT: Tensor) -> Lattice:
     """Take a lattice and where each token goes; give the lattice followed by its mirrored rows."""
-    length_E = lattice.lengths_B.take(lattice.row_E)
+    length_E = look_up(lattice.lengths_B, lattice.row_E)
     return Lattice(
         torch.cat((lattice.words_BT, lattice.words_BT.gather(1, mirror_BT))),
         lattice.lengths_B.repeat(2),

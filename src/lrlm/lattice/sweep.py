@@ -69,6 +69,7 @@ def cut_into_blocks(lattice: Lattice) -> Blocks:
     position_T = torch.arange(width, device=device)
     inside_BT = position_T < lattice.lengths_B[:, None]
     words_BT = torch.where(inside_BT, lattice.words_BT, 0.0).double()
+    score_E = lattice.score_E.double()
 
     # Which boundaries cut the row, and which end an edge. Edge [i, j) crosses i + 1 … j − 1.
     boundaries = width + 1
@@ -94,8 +95,8 @@ def cut_into_blocks(lattice: Lattice) -> Blocks:
     count_BS = ends_BS.cumsum(1)
     level_BT = count_BS[:, 1:] - count_BS.gather(1, block_BT) - 1
     token_J = ends_BS[:, 1:].reshape(-1).nonzero().squeeze(1)
-    level_J, order_J = level_BT.take(token_J).sort(stable=True)
-    token_J = token_J.take(order_J)
+    level_J, order_J = look_up(level_BT, token_J).sort(stable=True)
+    token_J = look_up(token_J, order_J)
     number_J = torch.arange(1, len(token_J) + 1, device=device)
     junction_BT = torch.zeros(rows * width, dtype=torch.long, device=device)
     junction_BT = junction_BT.index_copy_(0, token_J, number_J).view(rows, width)
@@ -112,11 +113,9 @@ def cut_into_blocks(lattice: Lattice) -> Blocks:
         junction_BT=junction_BT,
         anchor_BT=anchor_BT,
         lead_BT=lead_BT,
-        source_L=torch.cat((anchor_BT.take(first_E), anchor_BT.take(token_J))),
-        target_L=torch.cat((junction_BT.take(last_E), number_J)),
-        gain_L=torch.cat(
-            (lattice.score_E.double() + lead_BT.take(first_E), run_sum_BT.take(token_J))
-        ),
+        source_L=torch.cat((look_up(anchor_BT, first_E), look_up(anchor_BT, token_J))),
+        target_L=torch.cat((look_up(junction_BT, last_E), number_J)),
+        gain_L=torch.cat((score_E + look_up(lead_BT, first_E), look_up(run_sum_BT, token_J))),
         level_J=level_J,
     )
 
@@ -143,16 +142,15 @@ def sweep(blocks: Blocks, *, best: bool = False) -> Tensor:
     # Lay the links of each level out as a rectangle, junctions × links, filled up with −inf. Pairs
     # are sorted by target, so the column of a link is its distance from its target's first.
     links_J = torch.bincount(target_M, minlength=junctions + 1)
-    column_M = torch.arange(len(pair_M), device=device) - (links_J.cumsum(0) - links_J).take(
-        target_M
-    )
+    first_J = links_J.cumsum(0) - links_J
+    column_M = torch.arange(len(pair_M), device=device) - look_up(first_J, target_M)
     lines_K = torch.bincount(blocks.level_J)
     columns_K = segment_max(links_J[1:], blocks.level_J, len(lines_K))
     area_K = lines_K * columns_K
-    level_M = blocks.level_J.take(target_M - 1)
-    line_M = target_M - 1 - (lines_K.cumsum(0) - lines_K).take(level_M)
-    rectangle_M = (area_K.cumsum(0) - area_K).take(level_M)
-    cell_M = rectangle_M + line_M * columns_K.take(level_M) + column_M
+    level_M = look_up(blocks.level_J, target_M - 1)
+    line_M = target_M - 1 - look_up(lines_K.cumsum(0) - lines_K, level_M)
+    rectangle_M = look_up(area_K.cumsum(0) - area_K, level_M)
+    cell_M = rectangle_M + line_M * look_up(columns_K, level_M) + column_M
     lines, columns, areas = torch.stack((lines_K, columns_K, area_K)).tolist()
     source = torch.zeros(sum(areas), dtype=torch.long, device=device)
     source.index_copy_(0, cell_M, source_M)
@@ -180,10 +178,16 @@ def block_totals(blocks: Blocks, value_J: Tensor) -> Tensor:
     The total of a row is the sum over its tokens. The last boundary of a block is a junction,
     unless the block is one word that no edge covers.
     """
-    ending_BT = torch.where(
-        blocks.junction_BT > 0, value_J.take(blocks.junction_BT), blocks.words_BT
-    )
+    value_BT = look_up(value_J, blocks.junction_BT)
+    ending_BT = torch.where(blocks.junction_BT > 0, value_BT, blocks.words_BT)
     return torch.where(blocks.closes_block_BT, ending_BT, 0.0)
+
+
+def look_up(table: Tensor, index: Tensor) -> Tensor:
+    """Take a table and places in it, flattened; give what stands there, in the shape of `index`."""
+    # Faster than `table[index]` and `table.take(index)`, which wake up threads for a thousand
+    # entries: on a busy machine waiting for them costs more than the rest of the lattice.
+    return table.reshape(-1).index_select(0, index.reshape(-1)).view(index.shape)
 
 
 def segment_max(value_L: Tensor, segment_L: Tensor, segments: int) -> Tensor:
@@ -196,7 +200,8 @@ def _segment_logsumexp(value_L: Tensor, segment_L: Tensor, largest: Tensor) -> T
     """Take values, the segment of each and its largest; give the log-sum-exp of each segment."""
     # A segment of nothing but −inf is measured from 0: −inf − (−inf) would be NaN.
     peak = torch.where(largest.isneginf(), 0.0, largest)
-    sums = torch.zeros_like(peak).index_add_(0, segment_L, (value_L - peak.take(segment_L)).exp_())
+    share_L = (value_L - look_up(peak, segment_L)).exp_()
+    sums = torch.zeros_like(peak).index_add_(0, segment_L, share_L)
     return sums.log_().add_(peak)
 
 
