@@ -18,6 +18,7 @@ LAYERS = (
     "errors",
     "checks",
     "artifacts",
+    "reading",
     "knowledge",
     "text",
     "corpora",

@@ -50,6 +50,8 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
             draft.rename(target)
             shutil.rmtree(aside, ignore_errors=True)
         finally:
+            if aside.exists() and not target.exists():  # stopped between the two renames
+                aside.rename(target)
             shutil.rmtree(draft, ignore_errors=True)
 
 
@@ -130,4 +132,5 @@ def fingerprint(path: Path) -> dict[str, Any]:
     """Name a file by its content: its last name, its size and its SHA-256."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
+    name = os.fsencode(path.name).decode(errors="replace")  # names need not be text
+    return {"name": name, "bytes": path.stat().st_size, "sha256": digest}

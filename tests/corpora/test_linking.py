@@ -161,7 +161,9 @@ NAME = st.lists(
     min_size=1,
     max_size=3,
 ).map(" ".join)
-OPTIONS = st.builds(LinkOptions, st.sampled_from(Profile), st.sampled_from(LetterCase), st.booleans())
+OPTIONS = st.builds(
+    LinkOptions, st.sampled_from(Profile), st.sampled_from(LetterCase), st.booleans()
+)
 
 
 @given(st.lists(NAME, min_size=1, max_size=4), st.lists(NAME, max_size=6).map(" ".join), OPTIONS)

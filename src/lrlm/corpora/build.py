@@ -2,12 +2,15 @@
 
 import json
 import multiprocessing
+import os
 import signal
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +23,11 @@ from lrlm.corpora.document import GoldMention, LinkedDocument
 from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
 from lrlm.corpora.joining import Join, join_in
 from lrlm.corpora.linking import LinkOptions, Matcher, linkable_relations
-from lrlm.corpora.reading import BadLines, read_records
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.literals import literal_forms
+from lrlm.reading import BadLines, read_records
 from lrlm.text import Profile, Tokens, detect_profile, tokenise
 
 _DOCUMENTS_AT_ONCE = 512
@@ -194,11 +197,12 @@ def _in_order(
     # A new interpreter for each worker: forking a process that runs a database is not safe.
     context = multiprocessing.get_context("spawn")
     pool: Executor
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_ctrl_c) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
         waiting: deque[Future[dict[str, _Part]]] = deque()
         try:
             for batch in batches:
-                waiting.append(pool.submit(_link_batch, _to_bytes(batch), options))
+                with _ctrl_c_held_back():
+                    waiting.append(pool.submit(_link_batch, _to_bytes(batch), options))
                 if len(waiting) > 2 * workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -211,8 +215,30 @@ def _in_order(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process stops the workers
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Let no worker see Ctrl-C while it starts; a process that is started here inherits this."""
+    if not hasattr(signal, "pthread_sigmask"):  # not a POSIX system
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the main process, and end with it, even when it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end_with_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def _to_bytes(table: pa.RecordBatch | pa.Table) -> bytes:
@@ -272,7 +298,7 @@ def _place_gold(gold: str | None, tokens: Tokens) -> tuple[tuple[GoldMention, ..
     first = {start: index for index, start in enumerate(tokens.starts)}
     last = {end: index + 1 for index, end in enumerate(tokens.ends)}
     mentions = json.loads(gold)
-    placed = sorted(
+    placed = [
         GoldMention(
             first[mention["start"]],
             last[mention["end"]],
@@ -281,5 +307,6 @@ def _place_gold(gold: str | None, tokens: Tokens) -> tuple[tuple[GoldMention, ..
         )
         for mention in mentions
         if mention["start"] in first and mention["end"] in last
-    )
+    ]
+    placed.sort(key=lambda gold: (gold.start, gold.end, gold.type or "", gold.object or ""))
     return tuple(placed), len(mentions) - len(placed)

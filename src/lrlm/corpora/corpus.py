@@ -11,6 +11,7 @@ order, by any number of processes, and by any tool that reads Parquet.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -18,11 +19,11 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lrlm.artifacts import read_manifest, write_manifest
+from lrlm.artifacts import MANIFEST, read_manifest, write_manifest
 from lrlm.corpora.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 from lrlm.corpora.linking import LetterCase, LinkOptions
 from lrlm.corpora.statistics import SplitStatistics, figures
-from lrlm.errors import InputError
+from lrlm.errors import FormatError, InputError
 from lrlm.text import Profile, Tokens, Vocabulary
 
 FORMAT = "lrlm corpus"
@@ -167,12 +168,14 @@ class Corpus:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
-        self.manifest = read_manifest(
-            self.folder,
-            format=FORMAT,
-            version=VERSION,
-            hint="make one with 'lrlm corpus build' or 'lrlm corpus miniworld'",
-        )
+        hint = "make one with 'lrlm corpus build' or 'lrlm corpus miniworld'"
+        self.manifest = read_manifest(self.folder, format=FORMAT, version=VERSION, hint=hint)
+        try:
+            _ = self.options, [self.statistics(split) for split in self.splits]
+        except (KeyError, TypeError, ValueError):
+            raise FormatError(
+                f"{self.folder / MANIFEST} does not say what a corpus says; {hint}"
+            ) from None
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -204,14 +207,16 @@ class Corpus:
 
     def documents(self, split: str) -> Iterator[LinkedDocument]:
         """Read the documents of a split one after the other, in order."""
-        with pq.ParquetFile(self.path(split)) as file:
+        path = self.path(split)
+        with _readable(path), pq.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=64):
                 yield from from_table(batch)
 
     def document(self, article: str) -> LinkedDocument:
         """Find one document by its id."""
         for split in self.splits:
-            found = pq.read_table(self.path(split), filters=[("id", "=", article)])
+            with _readable(self.path(split)):
+                found = pq.read_table(self.path(split), filters=[("id", "=", article)])
             if len(found):
                 return next(from_table(found))
         raise InputError(f"{self.folder} has no article {article!r}")
@@ -220,3 +225,13 @@ class Corpus:
         if split not in self.splits:
             known = ", ".join(self.splits) or "none"
             raise InputError(f"{self.folder} has no split {split!r}; it has: {known}")
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Name the file when it cannot be read, or is not what a corpus holds."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        raise FormatError(f"{path}: cannot be read ({reason}); build the corpus again") from None

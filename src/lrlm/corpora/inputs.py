@@ -9,24 +9,10 @@ articles   JSON lines: id, text; optional topic (else the id), title (else the t
 import json
 from typing import Any, NamedTuple
 
-from lrlm.corpora.reading import BadLineError
-from lrlm.knowledge import TITLE
+from lrlm.knowledge.sources.triples import Fact, Form, parse_fact, parse_form
+from lrlm.reading import BadLineError
 
-
-class Fact(NamedTuple):
-    """One line of a triples file."""
-
-    subject: str
-    type: str
-    object: str
-    literal: bool
-
-
-class Form(NamedTuple):
-    """One line of a forms file."""
-
-    entity: str
-    form: str
+__all__ = ["Article", "Fact", "Form", "parse_article", "parse_fact", "parse_form"]
 
 
 class Article(NamedTuple):
@@ -37,38 +23,6 @@ class Article(NamedTuple):
     title: str
     text: str
     gold: str | None
-
-
-def parse_fact(line: str) -> Fact:
-    """Read a line of a triples file."""
-    cells = line.split("\t")
-    if len(cells) not in (3, 4):
-        raise BadLineError(
-            "expected subject, relation, object and optionally entity|literal between tabs,"
-            f" found {len(cells)} column{'s' * (len(cells) != 1)}"
-        )
-    subject, type_, object_, *kind = (cell.strip() for cell in cells)
-    if not (subject and type_ and object_):
-        raise BadLineError("subject, relation or object is empty")
-    if type_ == TITLE:
-        raise BadLineError(f"{TITLE!r} is made from the topic's names; put those into the forms")
-    if kind and kind[0] not in ("entity", "literal"):
-        raise BadLineError(f"the fourth column must be entity or literal, not {kind[0]!r}")
-    return Fact(subject, type_, object_, kind == ["literal"])
-
-
-def parse_form(line: str) -> Form:
-    """Read a line of a forms file."""
-    cells = line.split("\t")
-    if len(cells) != 2:
-        raise BadLineError(
-            "expected entity and form between a tab,"
-            f" found {len(cells)} column{'s' * (len(cells) != 1)}"
-        )
-    entity, form = (cell.strip() for cell in cells)
-    if not (entity and form):
-        raise BadLineError("entity or form is empty")
-    return Form(entity, form)
 
 
 def parse_article(line: str) -> Article:
@@ -97,11 +51,15 @@ def _text(record: dict[str, Any], field: str, default: str | None = None) -> str
         raise BadLineError(f"the field {field!r} is missing")
     if not isinstance(value, str) or not value.strip():
         raise BadLineError(f"the field {field!r} must be a text that is not blank")
+    _check_characters(field, value)
+    return value
+
+
+def _check_characters(field: str, value: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
         raise BadLineError(f"the field {field!r} holds half a character (a surrogate)") from None
-    return value
 
 
 def _check_gold(gold: Any, length: int) -> None:
@@ -111,8 +69,10 @@ def _check_gold(gold: Any, length: int) -> None:
         if not isinstance(mention, dict):
             raise BadLineError("a gold mention must be an object with start, end, type, object")
         start, end = mention.get("start"), mention.get("end")
-        if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= length):
+        if not (type(start) is type(end) is int and 0 <= start < end <= length):
             raise BadLineError(f"a gold mention from {start} to {end} is not within the text")
         for field in ("type", "object"):
-            if not isinstance(mention.get(field), str | None):
+            value = mention.get(field)
+            if not isinstance(value, str | None):
                 raise BadLineError(f"a gold mention's {field!r} must be a text")
+            _check_characters(field, value or "")

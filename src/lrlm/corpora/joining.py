@@ -99,7 +99,10 @@ class Join:
             """
             WITH about AS (SELECT DISTINCT topic FROM articles),
                  named AS (SELECT DISTINCT entity FROM forms),
-                 different AS (SELECT DISTINCT * FROM facts),
+                 different AS (
+                    SELECT subject, type, object, bool_or(literal) AS literal
+                    FROM facts GROUP BY subject, type, object
+                 ),
                  relevant AS (SELECT * FROM different WHERE subject IN (SELECT topic FROM about))
             SELECT (SELECT count(*) FROM facts),
                    (SELECT count(*) FROM different),
@@ -121,7 +124,8 @@ class Join:
     def rows(self, batch_size: int) -> Iterator[pa.RecordBatch]:
         """Give the articles in order, each with its topic's names and relations.
 
-        The relations of a topic are sorted, so that the order of the triples does not matter.
+        The relations of a topic are sorted, so that the order of the triples does not matter. A
+        fact that is given both as an entity with forms and as a literal is one fact, the entity.
         """
         self._database.execute(
             """
@@ -130,14 +134,17 @@ class Join:
             CREATE TABLE stars AS
                 SELECT subject, list(
                     {type: type, object: object, literal: literal, forms: forms}
-                    ORDER BY type, object, literal
+                    ORDER BY type, object
                 ) AS relations
                 FROM (
-                    SELECT DISTINCT * FROM facts
+                    SELECT subject, type, object,
+                           bool_and(literal) AS literal, any_value(forms) AS forms
+                    FROM facts
+                    LEFT JOIN names ON NOT literal AND entity = object
                     WHERE subject IN (SELECT topic FROM articles)
+                      AND (literal OR forms IS NOT NULL)
+                    GROUP BY subject, type, object
                 ) AS different
-                LEFT JOIN names ON NOT literal AND entity = object
-                WHERE literal OR forms IS NOT NULL
                 GROUP BY subject;
             """
         )

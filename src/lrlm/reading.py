@@ -1,6 +1,7 @@
 """Text files in, plain or compressed; records out, with every bad line accounted for."""
 
 import bz2
+import codecs
 import gzip
 import lzma
 import zlib
@@ -55,6 +56,8 @@ def read_records(
     """Parse a file line by line, skipping bad lines as long as there are few of them."""
     lines = bad = records = 0
     for number, raw in enumerate(_lines(path), start=1):
+        if number == 1:
+            raw = raw.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901  a mark of some editors
         if limit is not None and records >= limit:
             break
         if not raw.strip():

@@ -1,0 +1,173 @@
+"""Documents through Parquet and back, and folders that are no corpus."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrlm.artifacts import MANIFEST
+from lrlm.corpora import (
+    GoldMention,
+    LetterCase,
+    LinkableRelation,
+    LinkedDocument,
+    LinkOptions,
+    Mention,
+)
+from lrlm.corpora.corpus import SCHEMA, Corpus, CorpusWriter, from_table, to_table
+from lrlm.corpora.statistics import SplitStatistics
+from lrlm.errors import FormatError, InputError
+from lrlm.text import Profile, Tokens, tokenise
+
+OPTIONS = LinkOptions(Profile.RAW, LetterCase.VARIANTS, stop_words=True)
+
+
+def document(article: str = "sorry", text: str = "Madonna sang Sorry.") -> LinkedDocument:
+    return LinkedDocument(
+        id=article,
+        topic="Q1",
+        title="Sorry (song)",
+        text=text,
+        tokens=tokenise(text),
+        relations=(
+            LinkableRelation("@title", "Q1", (("Sorry",),), ("Sorry",)),
+            LinkableRelation(
+                "performer", "Q2", (("Madonna",), ("Madonna", "C.")), ("Madonna", "Madonna C.")
+            ),
+        ),
+        mentions=(Mention(0, 1, 1, 0), Mention(2, 3, 0, 0)),
+        gold=(GoldMention(0, 1, "performer", "Q2"), GoldMention(2, 3, None, None)),
+    )
+
+
+BARE = LinkedDocument("b", "b", "B", "?", Tokens(["?"], [0], [1]), (), ())
+
+
+def write(folder: Path, **splits: list[LinkedDocument]) -> Corpus:
+    with CorpusWriter(folder) as writer:
+        for split, documents in splits.items():
+            for one in documents:
+                writer.add(split, to_table([one]), SplitStatistics.of([one]))
+        writer.close(made_by="a test", options=OPTIONS)
+    return Corpus(folder)
+
+
+def test_documents_come_back_as_they_were(tmp_path: Path) -> None:
+    train = [document("one"), BARE, document("two", "No Madonna?")]
+    corpus = write(tmp_path, train=train, test=[document("three")])
+    assert corpus.splits == ("train", "test")
+    assert list(corpus.documents("train")) == train
+    assert list(corpus.documents("test")) == [document("three")]
+    assert corpus.document("three") == document("three")
+    assert corpus.document("b") == BARE
+
+
+def test_options_and_words_come_back(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document(), document("again")])
+    assert corpus.options == OPTIONS
+    assert dict(zip(corpus.words.words, corpus.words.counts, strict=True)) == {
+        "Madonna": 2, "sang": 2, "Sorry": 2, ".": 2, "</s>": 2, "<unk>": 0,
+    }  # fmt: skip
+
+
+def test_known_and_unknown_gold_differ(tmp_path: Path) -> None:
+    """No mention at all is knowledge; not knowing the mentions is not."""
+    empty = LinkedDocument("e", "e", "E", "?", Tokens(["?"], [0], [1]), (), (), gold=())
+    read = list(write(tmp_path, train=[empty, BARE]).documents("train"))
+    assert [each.gold for each in read] == [(), None]
+
+
+def test_other_tools_can_read_the_columns(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document()])
+    table = pq.read_table(corpus.path("train"))
+    assert table.schema.equals(SCHEMA)
+    assert table["relations"].to_pylist()[0][1]["forms"] == [["Madonna"], ["Madonna", "C."]]
+
+
+NAME = st.text(max_size=4)
+NUMBER = st.integers(0, 2**31 - 1)
+RELATION = st.builds(
+    LinkableRelation,
+    NAME,
+    NAME,
+    st.lists(st.lists(NAME, max_size=3).map(tuple), max_size=3).map(tuple),
+    st.lists(NAME, max_size=3).map(tuple),
+)
+DOCUMENT = st.builds(
+    LinkedDocument,
+    NAME,
+    NAME,
+    NAME,
+    NAME,
+    st.builds(
+        Tokens, st.lists(NAME, max_size=3), st.lists(NUMBER, max_size=3), st.lists(NUMBER, max_size=3)
+    ),
+    st.lists(RELATION, max_size=3).map(tuple),
+    st.lists(st.builds(Mention, NUMBER, NUMBER, NUMBER, NUMBER), max_size=3).map(tuple),
+    st.none()
+    | st.lists(
+        st.builds(GoldMention, NUMBER, NUMBER, st.none() | NAME, st.none() | NAME), max_size=3
+    ).map(tuple),
+)  # fmt: skip
+
+
+@given(st.lists(DOCUMENT, max_size=3))
+def test_every_document_survives_its_columns(documents: list[LinkedDocument]) -> None:
+    table = to_table(documents)
+    assert table.schema.equals(SCHEMA)
+    table.validate(full=True)
+    assert list(from_table(table)) == documents
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document()])
+    with pytest.raises(InputError, match="no article 'nobody'"):
+        corpus.document("nobody")
+    for ask in (corpus.path, corpus.statistics, lambda split: next(corpus.documents(split))):
+        with pytest.raises(InputError, match="no split 'dev'; it has: train"):
+            ask("dev")
+
+
+def test_a_folder_without_a_manifest_is_no_corpus(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="lrlm corpus build"):
+        Corpus(tmp_path)
+    with pytest.raises(FormatError, match="lrlm corpus build"):
+        Corpus(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "lrlm run"}, "is not an? lrlm corpus"),
+        ({"version": 2}, "version 2 of its format, this lrlm reads version 1"),
+        ({"splits": None}, "does not say what a corpus says"),
+        ({"options": {}}, "does not say what a corpus says"),
+    ],
+)
+def test_another_manifest_is_refused(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    write(tmp_path, train=[document()])
+    manifest = json.loads((tmp_path / MANIFEST).read_text(encoding="utf-8"))
+    (tmp_path / MANIFEST).write_text(json.dumps({**manifest, **change}), encoding="utf-8")
+    with pytest.raises(FormatError, match=message):
+        Corpus(tmp_path)
+
+
+def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document()])
+    whole = corpus.path("train").read_bytes()
+    corpus.path("train").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FormatError, match=r"train\.parquet: cannot be read"):
+        list(corpus.documents("train"))
+    with pytest.raises(FormatError, match=r"train\.parquet: cannot be read"):
+        corpus.document("sorry")
+    corpus.path("train").unlink()
+    with pytest.raises(FormatError, match=r"train\.parquet: cannot be read"):
+        list(corpus.documents("train"))
+    (tmp_path / "words.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"words\.json: not a vocabulary"):
+        _ = corpus.words

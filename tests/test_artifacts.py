@@ -1,0 +1,201 @@
+"""Folders that appear whole or not at all, and what they say of themselves."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from lrlm.artifacts import MANIFEST, fingerprint, new_folder, read_manifest, write_manifest
+from lrlm.errors import FormatError, InputError
+
+
+def write(folder: Path, content: str, *, overwrite: bool = False) -> None:
+    with new_folder(folder, overwrite=overwrite) as draft:
+        (draft / "content").write_text(content, encoding="utf-8")
+        write_manifest(draft, format="test", version=1)
+
+
+def content(folder: Path) -> str:
+    return (folder / "content").read_text(encoding="utf-8")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+class StoppedError(Exception):
+    """Stands for whatever may go wrong while a folder is being filled."""
+
+
+def test_a_folder_appears_when_its_block_ends(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with new_folder(target) as draft:
+        (draft / "content").write_text("x", encoding="utf-8")
+        assert not target.exists()
+    assert names(tmp_path) == ["out"]
+    assert content(target) == "x"
+
+
+@pytest.mark.parametrize("trouble", [StoppedError, KeyboardInterrupt, SystemExit, OSError])
+def test_trouble_leaves_nothing(tmp_path: Path, trouble: type[BaseException]) -> None:
+    with pytest.raises(trouble), new_folder(tmp_path / "out") as draft:
+        (draft / "content").write_text("half", encoding="utf-8")
+        raise trouble
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("trouble", [StoppedError, KeyboardInterrupt])
+def test_trouble_leaves_the_old_folder(tmp_path: Path, trouble: type[BaseException]) -> None:
+    target = tmp_path / "out"
+    write(target, "old")
+    with pytest.raises(trouble), new_folder(target, overwrite=True) as draft:
+        (draft / "content").write_text("half", encoding="utf-8")
+        raise trouble
+    assert names(tmp_path) == ["out"]
+    assert content(target) == "old"
+
+
+def test_trouble_between_the_two_renames_brings_the_old_folder_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out"
+    write(target, "old")
+    rename = Path.rename
+
+    def interrupted(self: Path, new_name: Path) -> Path:
+        if self.name.endswith(".partial"):
+            raise KeyboardInterrupt
+        return rename(self, new_name)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(target, "new", overwrite=True)
+    assert names(tmp_path) == ["out"]
+    assert content(target) == "old"
+
+
+def test_an_existing_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    write(target, "old")
+    with pytest.raises(InputError, match="--overwrite"):
+        write(target, "new")
+    assert content(target) == "old"
+    write(target, "new", overwrite=True)
+    assert content(target) == "new"
+    assert names(tmp_path) == ["out"]
+
+
+def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.mkdir()
+    write(target, "x")
+    assert content(target) == "x"
+
+
+def test_files_of_others_are_never_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "thesis"
+    target.mkdir()
+    (target / "chapter").write_text("precious", encoding="utf-8")
+    with pytest.raises(InputError, match="did not write"):
+        write(target, "x", overwrite=True)
+    assert names(target) == ["chapter"]
+    with pytest.raises(InputError, match="is a file"):
+        write(target / "chapter", "x", overwrite=True)
+    with pytest.raises(InputError, match="make it first"):
+        write(tmp_path / "nowhere" / "out", "x")
+    assert names(tmp_path) == ["thesis"]
+
+
+def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
+    draft = tmp_path / ".out.partial"
+    draft.mkdir()
+    (draft / "half").write_text("x", encoding="utf-8")
+    (tmp_path / ".out.lock").touch()
+    write(tmp_path / "out", "x")
+    assert names(tmp_path) == ["out"]
+    assert names(tmp_path / "out") == ["content", MANIFEST]
+
+
+def test_a_kill_between_the_two_renames_is_undone_by_the_next_writer(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    write(target, "old")
+    target.rename(tmp_path / ".out.previous")
+    with pytest.raises(InputError, match="--overwrite"):
+        write(target, "new")
+    assert content(target) == "old"
+    target.rename(tmp_path / ".out.previous")
+    write(target, "new", overwrite=True)
+    assert content(target) == "new"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_kill_after_the_two_renames_is_cleared_by_the_next_writer(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    write(target, "current")
+    write(tmp_path / ".out.previous", "older")
+    write(target, "new", overwrite=True)
+    assert content(target) == "new"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_second_writer_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with new_folder(target) as draft:
+        with pytest.raises(InputError, match="another process"):
+            write(target, "second")
+        (draft / "content").write_text("first", encoding="utf-8")
+    assert content(target) == "first"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_manifest_is_read_back(tmp_path: Path) -> None:
+    write_manifest(tmp_path, format="a thing", version=2, made_by="é", counts={"x": 1})
+    manifest = read_manifest(tmp_path, format="a thing", version=2, hint="make one")
+    assert manifest == {"format": "a thing", "version": 2, "made_by": "é", "counts": {"x": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "no manifest.json; make one"),
+        ("{", "cannot be read"),
+        ("[]", "is not an? a thing; make one"),
+        (json.dumps({"format": "another", "version": 1}), "is not an? a thing; make one"),
+        (json.dumps({"format": "a thing", "version": 7}), "version 7 .* reads version 1; make one"),
+        (json.dumps({"format": "a thing"}), "version None"),
+    ],
+)
+def test_other_folders_are_refused(tmp_path: Path, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / MANIFEST).write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match=message):
+        read_manifest(tmp_path, format="a thing", version=1, hint="make one")
+
+
+def test_a_manifest_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_bytes(b"\xff\xfe")
+    with pytest.raises(FormatError, match="cannot be read"):
+        read_manifest(tmp_path, format="a thing", version=1, hint="make one")
+    with pytest.raises(FormatError, match="no manifest"):
+        read_manifest(tmp_path / "nowhere", format="a thing", version=1, hint="make one")
+
+
+def test_a_fingerprint_is_of_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"abc")
+    digest = hashlib.sha256(b"abc").hexdigest()
+    assert fingerprint(path) == {"name": "file", "bytes": 3, "sha256": digest}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names are text there")
+def test_a_file_name_that_is_no_text_can_still_be_written(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    try:
+        path.write_bytes(b"")
+    except OSError:
+        pytest.skip("this file system takes only names that are text")
+    write_manifest(tmp_path, format="a thing", version=1, inputs=[fingerprint(path)])
+    manifest = read_manifest(tmp_path, format="a thing", version=1, hint="")
+    assert manifest["inputs"][0]["name"] == "caf\ufffd"
