@@ -1,0 +1,296 @@
+"""Lines of Wikidata's JSON dump in, statements out: truthy facts, and names in one language.
+
+Only what is used is decoded: labels of other languages, qualifiers, references and sitelinks are
+skipped by the decoder. A statement counts if it is of preferred rank, or of normal rank where
+none is preferred.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lrlm.errors import MissingExtraError
+from lrlm.knowledge.literals import Date
+from lrlm.knowledge.statements import Kind, Row, Statements
+
+try:
+    import msgspec
+except ImportError:  # pragma: no cover
+    raise MissingExtraError(
+        "reading Wikidata's JSON needs msgspec; install it with: pip install 'lrlm[wikidata]'"
+    ) from None
+
+ALL_LANGUAGES = "mul"
+"""Wikidata's language code of names that hold for every language."""
+
+LEFT_OUT = frozenset(
+    {
+        "external-id", "url", "commonsMedia", "globe-coordinate", "geo-shape", "tabular-data",
+        "math", "musical-notation", "entity-schema", "wikibase-property", "wikibase-lexeme",
+        "wikibase-form", "wikibase-sense",
+    }
+)  # fmt: skip
+"""Data types whose values are not written in texts."""
+
+_DATATYPE_OF_VALUE = {"wikibase-entityid": "wikibase-item"}
+"""Old dumps name only the type of the value; for the others both names are the same."""
+
+
+class Value(msgspec.Struct, gc=False):
+    """What a statement says; which fields are there depends on the data type."""
+
+    id: str | None = None
+    numeric_id: int | None = msgspec.field(default=None, name="numeric-id")
+    time: str = ""
+    precision: float | None = None
+    """A whole number for times; coordinates have one of their own."""
+    amount: str = ""
+    unit: str = "1"
+    text: str = ""
+    language: str = ""
+
+
+class DataValue(msgspec.Struct, gc=False):
+    """A value with its type."""
+
+    value: Value | str | list[Any] | float | bool | None
+    type: str = ""
+
+
+class Snak(msgspec.Struct, gc=False):
+    """A value, or the knowledge that there is none (`novalue`) or an unknown one (`somevalue`)."""
+
+    snaktype: str
+    datatype: str | None = None
+    datavalue: DataValue | None = None
+
+
+class Statement(msgspec.Struct, gc=False):
+    """A snak with its rank."""
+
+    mainsnak: Snak
+    rank: str = "normal"
+
+
+class Term(msgspec.Struct, gc=False):
+    """A name."""
+
+    value: str
+
+
+class WikidataJson:
+    """Turns lines of the dump into statements."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._decode = _decoder(language)
+
+    def __call__(self, lines: Sequence[bytes], out: Statements) -> None:
+        """Take in lines of the dump; each holds an entity, or only a bracket."""
+        decode = self._decode
+        for number, line in enumerate(lines):
+            text = line.rstrip(b", \t\r\n")
+            if len(text) < 2:  # the brackets around the whole dump, a blank line
+                if text not in (b"", b"[", b"]"):
+                    out.add_bad(number, f"expected an entity, found {text!r}")
+                continue
+            try:
+                entity = decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                out.add_bad(number, _explain(error))
+                continue
+            self._add_entity(entity, number, out)
+
+    def _add_entity(self, entity: Any, number: int, out: Statements) -> None:
+        if entity.type == "item":
+            if entity.id is None:
+                out.add_bad(number, "an item without an id")
+                return
+            if not self._add_names(entity, out):
+                out.counts["items without a name"] += 1
+            if entity.claims:
+                self._add_claims(entity.id, entity.claims, number, out)
+        elif entity.type == "property" and entity.id:
+            for term in (entity.labels.wanted, entity.labels.other) if entity.labels else ():
+                if term is not None:
+                    out.add_name(Kind.TYPE_LABEL, entity.id, term.value)
+        elif entity.redirect and entity.entity:
+            out.rows.append((Kind.REDIRECT, entity.entity, None, entity.redirect, None))
+        elif entity.type:
+            out.counts[f"entities of the type {entity.type}"] += 1
+        else:
+            out.add_bad(number, "neither an entity nor a redirect: there is no 'type'")
+
+    def _add_names(self, entity: Any, out: Statements) -> bool:
+        before = len(out.rows)
+        if labels := entity.labels:
+            if labels.wanted is not None:
+                out.add_name(Kind.LABEL, entity.id, labels.wanted.value)
+            if labels.other is not None:
+                out.add_name(Kind.DEFAULT_LABEL, entity.id, labels.other.value)
+        if aliases := entity.aliases:
+            for term in aliases.wanted:
+                out.add_name(Kind.ALIAS, entity.id, term.value)
+            for term in aliases.other:
+                out.add_name(Kind.DEFAULT_ALIAS, entity.id, term.value)
+        return len(out.rows) > before
+
+    def _add_claims(
+        self, subject: str, claims: dict[str, list[Statement]], number: int, out: Statements
+    ) -> None:
+        rows, counts = out.rows, out.counts
+        for property_, statements in claims.items():
+            if not statements:
+                continue
+            datatype = _datatype(statements[0].mainsnak)
+            if datatype in LEFT_OUT:
+                counts["statements of data types left out"] += len(statements)
+                continue
+            truthy = statements
+            if len(statements) > 1 or statements[0].rank != "normal":
+                preferred = [each for each in statements if each.rank == "preferred"]
+                truthy = preferred or [each for each in statements if each.rank == "normal"]
+                counts["statements of lower rank"] += len(statements) - len(truthy)
+            read = _READERS.get(datatype)
+            for statement in truthy:
+                snak = statement.mainsnak
+                if snak.snaktype != "value" or snak.datavalue is None:
+                    counts["statements without a value"] += 1
+                elif read is None:
+                    counts["statements of unknown data types"] += 1
+                    out.add_note(number, f"unknown data type {datatype!r} ({property_})")
+                else:
+                    row = read(self, subject, property_, snak.datavalue.value)
+                    if isinstance(row, str):
+                        counts[row] += 1
+                    else:
+                        rows.append(row)
+
+    def _item(self, subject: str, property_: str, value: Any) -> Row | str:
+        if type(value) is not Value:
+            return _MALFORMED
+        object_ = value.id
+        if object_ is None:
+            if value.numeric_id is None:
+                return _MALFORMED
+            object_ = f"Q{value.numeric_id}"
+        return Kind.ENTITY, subject, property_, object_, None
+
+    def _time(self, subject: str, property_: str, value: Any) -> Row | str:
+        if type(value) is not Value:
+            return _MALFORMED
+        kind, date = time_value(value.time, int(value.precision or 0))
+        return (kind, subject, property_, date, None) if date else "times too coarse to write"
+
+    def _quantity(self, subject: str, property_: str, value: Any) -> Row | str:
+        if type(value) is not Value or not is_number(value.amount):
+            return _MALFORMED
+        unit = None if value.unit == "1" else value.unit.rpartition("/")[2]
+        return Kind.QUANTITY, subject, property_, value.amount.removeprefix("+"), unit
+
+    def _monolingual(self, subject: str, property_: str, value: Any) -> Row | str:
+        if type(value) is not Value:
+            return _MALFORMED
+        if value.language not in (self.language, ALL_LANGUAGES):
+            return "texts in other languages"
+        return self._string(subject, property_, value.text)
+
+    def _string(self, subject: str, property_: str, value: Any) -> Row | str:
+        if type(value) is not str:
+            return _MALFORMED
+        text = " ".join(value.split())
+        return (Kind.TEXT, subject, property_, text, None) if text else _MALFORMED
+
+
+_MALFORMED = "malformed values"
+
+_READERS: dict[str, Callable[[WikidataJson, str, str, Any], Row | str]] = {
+    "wikibase-item": WikidataJson._item,  # noqa: SLF001
+    "time": WikidataJson._time,  # noqa: SLF001
+    "quantity": WikidataJson._quantity,  # noqa: SLF001
+    "monolingualtext": WikidataJson._monolingual,  # noqa: SLF001
+    "string": WikidataJson._string,  # noqa: SLF001
+}
+
+
+def time_value(time: str, precision: int) -> tuple[Kind, str]:
+    """Turn Wikidata's time into a date, or into the name of a decade or century; else ""."""
+    if precision >= 11 and len(time) == 21 and time[0] == "+" and "-00" not in time:
+        return Kind.DATE, time[1:11]
+    if precision >= 9:
+        date = Date.from_wikidata(time, precision)
+        return Kind.DATE, "" if date is None else iso(date)
+    year = Date.from_wikidata(time, 9)
+    if precision < 7 or year is None or not 0 < year.year < 10_000:
+        return Kind.TEXT, ""
+    if precision == 8:
+        return Kind.TEXT, f"{year.year // 10 * 10}s"
+    century = (year.year + 99) // 100
+    ending = "th" if century % 100 in (11, 12, 13) else _ENDINGS.get(century % 10, "th")
+    return Kind.TEXT, f"{century}{ending} century"
+
+
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def iso(date: Date) -> str:
+    """Write a date as `1961-08-04`, as far as it goes; "" if its year has five digits."""
+    if not -10_000 < date.year < 10_000:
+        return ""
+    parts = [f"-{-date.year:04d}" if date.year < 0 else f"{date.year:04d}"]
+    parts += [f"{part:02d}" for part in (date.month, date.day) if part]
+    return "-".join(parts)
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a plain decimal number, with or without a sign."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    return digits.replace(".", "", 1).isdecimal() and digits.isascii() and digits[0] != "."
+
+
+def _datatype(snak: Snak) -> str:
+    if snak.datatype is not None:
+        return snak.datatype
+    of_value = "" if snak.datavalue is None else snak.datavalue.type
+    return _DATATYPE_OF_VALUE.get(of_value, of_value)
+
+
+def _decoder(language: str) -> Callable[[bytes], Any]:
+    """Make a decoder that sees two languages only; an empty map is written `[]` by Wikidata."""
+
+    def in_two_languages(name: str, type_: Any, default: Any) -> Any:
+        fields = [
+            ("wanted", type_, msgspec.field(**default, name=language)),
+            ("other", type_, msgspec.field(**default, name=ALL_LANGUAGES)),
+        ]
+        fields = fields[: 1 + (language != ALL_LANGUAGES)]
+        struct = msgspec.defstruct(name, fields, gc=False)
+        if language == ALL_LANGUAGES:
+            empty = default.get("default", ())
+            struct.other = property(lambda _self: empty)
+        return struct | list[None]
+
+    labels = in_two_languages("Labels", Term | None, {"default": None})
+    aliases = in_two_languages("Aliases", list[Term], {"default_factory": list})
+    entity = msgspec.defstruct(
+        "Entity",
+        [
+            ("id", str | None, None),
+            ("type", str | None, None),
+            ("labels", labels | None, None),
+            ("aliases", aliases | None, None),
+            ("claims", dict[str, list[Statement]] | list[None] | None, None),
+            ("entity", str | None, None),
+            ("redirect", str | None, None),
+        ],
+        gc=False,
+    )
+    decoder: Callable[[bytes], Any] = msgspec.json.Decoder(entity).decode
+    return decoder
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 at byte {error.start + 1} of the line"
+    if isinstance(error, msgspec.ValidationError):
+        return f"not an entity of Wikidata ({error})"
+    return f"not JSON ({error})"

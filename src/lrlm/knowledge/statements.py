@@ -1,0 +1,133 @@
+"""What every source is turned into: rows that each say one thing, as columns of Parquet.
+
+Whatever the format, a line of input becomes statements: a fact, a name, a redirect, or a count of
+what was left out. Two engines can then work on the same table with the same SQL.
+
+    source, block, row   where it stood: the order of names follows it, so nothing else has to
+    kind                 what it says, a `Kind`
+    subject              the entity it is about; for a count, what is counted
+    type                 the relation type, for facts
+    object               the object's id, the literal, or the name
+    unit                 the id of a quantity's unit
+"""
+
+from collections import Counter
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Kind(IntEnum):
+    """What a statement says: a fact about its subject, a name of it, or something about input."""
+
+    ENTITY = 0
+    """A fact whose object is an entity."""
+    LITERAL = 1
+    """A fact whose object is a text as it came; dates and numbers in it are recognised later."""
+    DATE = 2
+    """A fact whose object is a date: `1961-08-04`, `1961-08`, `1961`, `-0044`."""
+    QUANTITY = 3
+    """A fact whose object is a number; its unit is an entity."""
+    TEXT = 4
+    """A fact whose object is a text and nothing else."""
+
+    LABEL = 10
+    """A name in the wanted language; names count in the order of these kinds."""
+    DEFAULT_LABEL = 11
+    """A name for all languages (`mul`)."""
+    ALIAS = 12
+    DEFAULT_ALIAS = 13
+    TITLE = 14
+    """The title of a page about the entity: it is found by it, but text does not use it."""
+    TYPE_LABEL = 15
+    """A name of a relation type."""
+
+    REDIRECT = 20
+    """The subject is another id of the object."""
+    DATATYPE = 21
+    """The subject is a relation type whose objects are of this data type."""
+
+    COUNT = 30
+    """`row` things of the sort `subject` were met."""
+    BAD = 31
+    """Line `row` of the block cannot be used: `subject` says why."""
+    NOTE = 32
+    """Line `row` of the block can be used, but `subject` is worth saying."""
+
+
+LAST_FACT = Kind.TEXT
+FIRST_NAME, LAST_NAME = Kind.LABEL, Kind.TITLE
+
+Row = tuple[int, str, str | None, str | None, str | None]
+"""kind, subject, type, object, unit."""
+
+
+class Statements:
+    """Collects the statements of a block of lines."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        """Parsers append here; what is not a fact goes through the methods."""
+        self.counts: Counter[str] = Counter()
+        self.bad: list[tuple[int, str]] = []
+        self.notes: dict[str, int] = {}
+
+    def add_name(self, kind: Kind, entity: str, name: str) -> None:
+        """Take in a name, on one line; a blank one is none."""
+        if name := " ".join(name.split()):
+            self.rows.append((kind, entity, None, name, None))
+
+    def add_bad(self, line: int, reason: str) -> None:
+        """Remember that a line of this block, counted from 0, cannot be used."""
+        self.bad.append((line, reason))
+
+    def add_note(self, line: int, remark: str) -> None:
+        """Remember something worth saying of a line, once for each remark."""
+        self.notes.setdefault(remark, line)
+
+    def to_table(self, *, source: int, block: int, first_row: int = 0) -> "pa.Table":
+        """Lay the statements out in columns, those on the input itself last."""
+        import pyarrow as pa
+
+        rows = self.rows
+        places = [*range(first_row, first_row + len(rows))]
+        about_input: list[tuple[int, int, str]] = [
+            *((number, Kind.COUNT, what) for what, number in sorted(self.counts.items())),
+            *((line, Kind.BAD, reason) for line, reason in self.bad),
+            *((line, Kind.NOTE, remark) for remark, line in sorted(self.notes.items())),
+        ]
+        for number, kind, what in about_input:
+            places.append(number)
+            rows.append((kind, what, None, None, None))
+        columns = list(zip(*rows, strict=True)) or [()] * 5
+        size = len(rows)
+        arrays = [
+            pa.repeat(pa.scalar(source, pa.int32()), size),
+            pa.repeat(pa.scalar(block, pa.int64()), size),
+            pa.array(places, pa.int64()),
+            *(
+                pa.array(column, field.type)
+                for column, field in zip(columns, list(schema())[3:], strict=True)
+            ),
+        ]
+        return pa.Table.from_arrays(arrays, schema=schema())
+
+
+def schema() -> "pa.Schema":
+    """Give the columns of a table of statements."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("source", pa.int32()),
+            ("block", pa.int64()),
+            ("row", pa.int64()),
+            ("kind", pa.int8()),
+            ("subject", pa.string()),
+            ("type", pa.string()),
+            ("object", pa.string()),
+            ("unit", pa.string()),
+        ]
+    )
