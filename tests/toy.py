@@ -37,7 +37,8 @@ class ToySpeller:
 
     def log_probs(self, words: Sequence[str]) -> Floats:
         with np.errstate(divide="ignore"):
-            return np.log(np.array([SPELLINGS.get(word, 0.0) for word in words], dtype=np.float32))
+            logs: Floats = np.log([np.float32(SPELLINGS.get(word, 0.0)) for word in words])
+        return logs
 
 
 class ToyFeaturiser:
@@ -48,7 +49,7 @@ class ToyFeaturiser:
     def vectors(self, forms: Sequence[tuple[str, ...]]) -> Floats:
         digests = [hashlib.sha256(" ".join(form).encode()).digest()[:WIDTH] for form in forms]
         numbers = np.array([list(digest) for digest in digests], dtype=np.float32)
-        return numbers.reshape(-1, WIDTH) / 128 - 1
+        return numbers.reshape(-1, WIDTH) / np.float32(128) - np.float32(1)
 
 
 def link(text: str, topic: Topic = TOPIC, id_: str = "article") -> LinkedDocument:

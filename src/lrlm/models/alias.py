@@ -14,6 +14,8 @@ class AliasLM(VanillaLM):
 
     def begin(self, window: Window) -> State:
         """Read the aliases of each document, one form after the other."""
-        state = super().begin(window)
-        _, state = self.backbone(self.embedding(window.aliases_BP), window.alias_lengths_B, state)
+        state: State
+        _, state = self.backbone(
+            self.embedding(window.aliases_BP), window.alias_lengths_B, super().begin(window)
+        )
         return state

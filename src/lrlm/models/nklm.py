@@ -36,7 +36,7 @@ class FactHead(nn.Module):
         key_BTW = self.key(
             torch.cat([states_BTD, mean_B1W.expand(-1, states_BTD.shape[1], -1)], dim=2)
         )
-        scores_BTG = key_BTW @ facts_BGW.mT
+        scores_BTG: Tensor = key_BTW @ facts_BGW.mT
         return scores_BTG.masked_fill(~mask_BG[:, None], -torch.inf).log_softmax(2)
 
 
@@ -48,9 +48,9 @@ class NeuralKnowledgeLM(LanguageModel):
         embedding: WordEmbedding,
         backbone: Backbone,
         words: WordHead,
+        *,
         vectors: RelationVectors,
         forms: FormHead,
-        *,
         hidden_size: int,
         positions: int,
         position_size: int,

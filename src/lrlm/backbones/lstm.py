@@ -1,0 +1,141 @@
+"""Vectors and a state in, the hidden states of a stacked LSTM and its next state out.
+
+Shapes: L layers, B rows, T tokens of a window, I input width, D hidden width; N rows that are
+still being read, S steps of a piece of the window.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lrlm.backbones.backbone import Backbone, State, check_window
+from lrlm.backbones.dropout import dropout
+from lrlm.checks import check_at_least, check_rate
+from lrlm.errors import InputError
+
+LONGEST_PIECE = 40
+"""Steps in one call of the fused LSTM: on a CPU its workspace then stays in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class LstmConfig:
+    """The size of an LSTM; the defaults are the paper's for WikiFacts and WikiText-S."""
+
+    layers: int = 2
+    """LSTM layers on top of each other."""
+    hidden_size: int = 1000
+    """Width D of the hidden state of each layer."""
+    dropout: float = 0.5
+    """Share of values dropped in training: of the inputs, between layers, and of the outputs."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        check_at_least("LstmConfig.layers", self.layers, 1)
+        check_at_least("LstmConfig.hidden_size", self.hidden_size, 1)
+        check_rate("LstmConfig.dropout", self.dropout)
+
+
+@dataclass(frozen=True, slots=True)
+class LstmState(State):
+    """Hidden and cell vectors of every layer after the last token that a row has read."""
+
+    hidden_LBD: Tensor
+    cells_LBD: Tensor
+
+    @property
+    def rows(self) -> int:
+        """How many rows are remembered."""
+        return self.hidden_LBD.shape[1]
+
+    def detach(self) -> "LstmState":
+        """The same memory without the graph that made it."""
+        return LstmState(self.hidden_LBD.detach(), self.cells_LBD.detach())
+
+    def select(self, rows: Tensor) -> "LstmState":
+        """The memory of the rows at these indices, in their order."""
+        return LstmState(
+            self.hidden_LBD.index_select(1, rows), self.cells_LBD.index_select(1, rows)
+        )
+
+
+class LstmBackbone(Backbone):
+    """A stacked LSTM that reads rows of different lengths without reading their padding.
+
+    Rows are sorted by length, so the rows still being read are always the first ones, and the
+    window is cut where one of them ends. Each piece is then a full rectangle for the fused LSTM.
+    A packed sequence would do the same, but runs at half the speed on a CPU.
+    """
+
+    def __init__(self, config: LstmConfig, input_size: int) -> None:
+        super().__init__()
+        check_at_least("LstmBackbone.input_size", input_size, 1)
+        self.config = config
+        self.input_size = input_size
+        self.output_size = config.hidden_size
+        widths = [input_size] + [config.hidden_size] * (config.layers - 1)
+        self.layers = nn.ModuleList(nn.LSTM(width, config.hidden_size) for width in widths)
+
+    def initial_state(self, rows: int) -> LstmState:
+        """Zeros, on the module's device and in its number type."""
+        weight = next(self.parameters())
+        zeros_LBD = weight.new_zeros(self.config.layers, rows, self.config.hidden_size)
+        return LstmState(zeros_LBD, zeros_LBD)
+
+    def forward(
+        self, inputs_BTI: Tensor, lengths_B: Tensor, state: State
+    ) -> tuple[Tensor, LstmState]:
+        """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
+        if not isinstance(state, LstmState):
+            raise InputError(f"An LSTM continues from an LstmState, not {type(state).__name__}")
+        check_window(inputs_BTI, lengths_B, state.rows, self.input_size)
+        order_B = torch.argsort(lengths_B, descending=True, stable=True)
+        lengths: list[int] = lengths_B[order_B].tolist()
+        longest = lengths[0] if lengths else 0
+        values_TBI = inputs_BTI.transpose(0, 1)[:longest].index_select(1, order_B)
+        before = state.select(order_B)
+
+        hidden, cells = [], []
+        for layer, hidden_BD, cells_BD in zip(
+            self.layers, before.hidden_LBD, before.cells_LBD, strict=True
+        ):
+            values_TBI = dropout(values_TBI, self.config.dropout, self.training)
+            values_TBI, hidden_BD, cells_BD = _read(layer, values_TBI, lengths, hidden_BD, cells_BD)
+            hidden.append(hidden_BD)
+            cells.append(cells_BD)
+
+        place_B = torch.argsort(order_B)
+        outputs_TBD = dropout(values_TBI, self.config.dropout, self.training)
+        outputs_TBD = functional.pad(outputs_TBD, (0, 0, 0, 0, 0, inputs_BTI.shape[1] - longest))
+        after = LstmState(torch.stack(hidden), torch.stack(cells)).select(place_B)
+        return outputs_TBD.transpose(0, 1).index_select(0, place_B), after
+
+
+def _read(
+    layer: nn.Module, values_TBI: Tensor, lengths: list[int], hidden_BD: Tensor, cells_BD: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One layer over rows of descending lengths: outputs (T, B, D), last hidden and cell vectors."""
+    rows, width = hidden_BD.shape
+    hidden_1ND, cells_1ND = hidden_BD[None], cells_BD[None]
+    outputs, ended = [values_TBI.new_zeros(0, rows, width)], []
+    for start, stop, reading in _pieces(lengths):
+        ended.append((hidden_1ND[:, reading:], cells_1ND[:, reading:]))
+        states = (hidden_1ND[:, :reading].contiguous(), cells_1ND[:, :reading].contiguous())
+        outputs_SND, (hidden_1ND, cells_1ND) = layer(values_TBI[start:stop, :reading], states)
+        outputs.append(functional.pad(outputs_SND, (0, 0, 0, rows - reading)))
+    ended.append((hidden_1ND, cells_1ND))
+    hidden, cells = zip(*reversed(ended), strict=True)
+    return torch.cat(outputs), torch.cat(hidden, dim=1)[0], torch.cat(cells, dim=1)[0]
+
+
+def _pieces(lengths: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Descending row lengths → pieces (start, stop, rows still being read) that cover them."""
+    start = 0
+    for reading in range(len(lengths), 0, -1):
+        stop = lengths[reading - 1]
+        while start < stop:
+            end = min(start + LONGEST_PIECE, stop)
+            yield start, end, reading
+            start = end

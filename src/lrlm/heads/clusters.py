@@ -1,0 +1,106 @@
+"""Word counts and the cost of a softmax on a device in, the cutoffs of an adaptive softmax out.
+
+An adaptive softmax (Grave et al. 2017) puts the frequent words into a head that is scored for
+every token, and the rare ones into tails that are scored only for the tokens that need them, with
+narrower vectors. Which cutoffs are fastest depends on how often words occur and on what a matrix
+product costs, so both are asked instead of fixing numbers. What was chosen is kept in a model's
+configuration: a saved model never depends on the machine it is loaded on.
+"""
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from lrlm.errors import InputError
+
+MOST_TAILS = 3
+WORTH_IT = 0.8
+"""Clusters are used only if they are expected to take at most this share of the full softmax."""
+
+_GRID = 28
+"""Cutoffs are looked for among so many sizes, evenly spaced in their logarithm."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxCost:
+    """Seconds of a softmax over n words of width k for x tokens, forward and backward."""
+
+    call: float = 2e-4
+    """For the call itself, whatever its size."""
+    score: float = 2e-9
+    """For each of the x·n scores: exponentials and memory."""
+    product: float = 6e-11
+    """For each of the x·n·k products."""
+
+    def seconds(self, tokens: float, words: float, width: float) -> float:
+        """Estimate the time of one softmax."""
+        return self.call + tokens * words * (self.score + width * self.product)
+
+
+def choose_cutoffs(
+    counts: Sequence[int],
+    *,
+    width: int,
+    divisor: float,
+    tokens: int = 4500,
+    cost: SoftmaxCost | None = None,
+) -> tuple[int, ...]:
+    """Give the first word of each tail, or nothing where a full softmax is as good.
+
+    `counts` are those of the words in order of frequency, `width` that of the head's vectors, each
+    tail's is `divisor` times smaller than the one before, and `tokens` are scored at a time.
+    """
+    if any(later > earlier for earlier, later in itertools.pairwise(counts)):
+        raise InputError("word counts must be in descending order for an adaptive softmax")
+    cost = cost or SoftmaxCost()
+    size = len(counts)
+    seen = np.concatenate([[0.0], np.cumsum(counts, dtype=np.float64)])
+    share = seen / max(seen[-1], 1.0)
+    grid = np.unique(np.geomspace(16, max(size - 1, 16), _GRID).astype(int)).tolist()
+    best, best_seconds = (), WORTH_IT * cost.seconds(tokens, size, width)
+    for tails in range(1, MOST_TAILS + 1):
+        for cutoffs in itertools.combinations([cut for cut in grid if cut < size], tails):
+            seconds = cost.seconds(tokens, cutoffs[0] + tails, width)
+            for tail, (first, last) in enumerate(itertools.pairwise((*cutoffs, size)), start=1):
+                in_tail = tokens * (share[last] - share[first])
+                narrow = max(width / divisor**tail, 1)
+                seconds += cost.seconds(in_tail, last - first, narrow)
+                seconds += cost.seconds(in_tail, narrow, width) + cost.call
+            if seconds < best_seconds:
+                best, best_seconds = cutoffs, seconds
+    return tuple(best)
+
+
+@cache
+def measure_softmax_cost(device: str = "cpu") -> SoftmaxCost:
+    """Time a few softmaxes on a device and solve for their cost; takes about a second."""
+    shapes = ((64, 64, 16), (1024, 4096, 16), (1024, 4096, 256))
+    seconds = [_time_softmax(*shape, device=device) for shape in shapes]
+    rows = [(1.0, tokens * words, tokens * words * width) for tokens, words, width in shapes]
+    call, score, product = np.linalg.solve(np.array(rows), np.array(seconds)).tolist()
+    standard = SoftmaxCost()
+    # Noise can make a small share come out as nothing or less.
+    return SoftmaxCost(
+        max(call, standard.call / 10), max(score, standard.score / 10), max(product, 1e-14)
+    )
+
+
+def _time_softmax(tokens: int, words: int, width: int, *, device: str, repeats: int = 5) -> float:
+    states = torch.randn(tokens, width, device=device, requires_grad=True)
+    table = torch.randn(words, width, device=device, requires_grad=True)
+    targets = torch.zeros(tokens, dtype=torch.long, device=device)
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        loss = functional.cross_entropy(states @ table.t(), targets)
+        torch.autograd.grad(loss, (states, table))
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -1,0 +1,114 @@
+"""Relations and states in, vectors of the relations and log-probabilities of choosing each out.
+
+Shapes: B rows (topics), R relations of a row, S states of a row, D width of states, W width of a
+relation's vector, V vectors of a table.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from lrlm.checks import check_at_least, check_ids, check_rate, check_shape
+
+UNSEEN = -1
+"""The id of a relation type or an object that has no vector of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationConfig:
+    """How relations are represented and chosen; the defaults are the paper's for WikiText."""
+
+    type_size: int = 100
+    """Width of the vector of a relation type."""
+    object_size: int = 100
+    """Width of the vector of an object."""
+    hidden_size: int = 1000
+    """Width of the bottleneck between a state and what relations are compared with."""
+    unseen_rate: float = 0.01
+    """Share of types that training takes for unseen, so that new ones find a trained vector."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        check_at_least("RelationConfig.type_size", self.type_size, 1)
+        check_at_least("RelationConfig.object_size", self.object_size, 1)
+        check_at_least("RelationConfig.hidden_size", self.hidden_size, 1)
+        check_rate("RelationConfig.unseen_rate", self.unseen_rate)
+
+
+class VectorTable(nn.Module):
+    """Vectors by id: given ones first, which stay as they are, then learned ones.
+
+    An id of −1 has no vector of its own; all such share one that is learned.
+    """
+
+    def __init__(self, width: int, *, learned: int = 0, given_VW: Tensor | None = None) -> None:
+        super().__init__()
+        given_VW = torch.empty(0, width) if given_VW is None else given_VW
+        check_shape("given_VW", given_VW, (None, width))
+        self.width = width
+        self.register_buffer("given_VW", given_VW.detach().clone())
+        self.given_VW: Tensor
+        # Row 0 is the shared one.
+        self.learned_VW = nn.Parameter(torch.empty(1 + learned, width).uniform_(-0.1, 0.1))
+
+    def __len__(self) -> int:
+        return len(self.given_VW) + len(self.learned_VW) - 1
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up vectors: ids of any shape → that shape with the width behind it."""
+        check_ids("ids", ids, UNSEEN, len(self))
+        given = len(self.given_VW)
+        vectors = nn.functional.embedding((ids + 1 - given).clamp(min=0), self.learned_VW)
+        if not given:
+            return vectors
+        fixed = nn.functional.embedding(ids.clamp(0, given - 1), self.given_VW)
+        is_fixed = ((ids >= 0) & (ids < given))[..., None]
+        return torch.where(is_fixed, fixed, vectors)
+
+
+class RelationVectors(nn.Module):
+    """e = [vector of the type; vector of the object]."""
+
+    def __init__(self, types: VectorTable, objects: VectorTable, *, unseen_rate: float) -> None:
+        super().__init__()
+        self.types = types
+        self.objects = objects
+        self.unseen_rate = unseen_rate
+        self.output_size = types.width + objects.width
+
+    def forward(self, types_BR: Tensor, objects_BR: Tensor) -> Tensor:
+        """Give the vectors of relations: (B, R, W)."""
+        check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
+        if self.training and self.unseen_rate > 0:
+            dropped_BR = torch.rand(types_BR.shape, device=types_BR.device) < self.unseen_rate
+            types_BR = types_BR.masked_fill(dropped_BR, UNSEEN)
+        return torch.cat([self.types(types_BR), self.objects(objects_BR)], dim=-1)
+
+
+class RelationHead(nn.Module):
+    """P(e | h) = softmax over the topic's relations of e · Linear_o(h)."""
+
+    def __init__(self, state_size: int, hidden_size: int, vector_size: int) -> None:
+        super().__init__()
+        self.state_size = state_size
+        self.vector_size = vector_size
+        self.linear = nn.Sequential(
+            nn.Linear(state_size, hidden_size), nn.Linear(hidden_size, vector_size)
+        )
+
+    def log_probs(self, states_BSD: Tensor, vectors_BRW: Tensor, mask_BR: Tensor) -> Tensor:
+        """Give log-probabilities over the relations of each row's topic: (B, S, R).
+
+        Relations outside the mask have −inf, and so have all where a topic has none.
+        """
+        rows, relations = mask_BR.shape
+        check_shape("states_BSD", states_BSD, (rows, None, self.state_size))
+        check_shape("vectors_BRW", vectors_BRW, (rows, relations, self.vector_size))
+        scores_BSR = self.linear(states_BSD) @ vectors_BRW.mT
+        missing_BSR = ~mask_BR[:, None].expand_as(scores_BSR)
+        # Where a row has no relation, all are scored first, lest the softmax divide 0 by 0.
+        hidden_BSR = missing_BSR & mask_BR.any(1)[:, None, None]
+        log_probs_BSR = scores_BSR.masked_fill(hidden_BSR, -torch.inf).log_softmax(2)
+        masked_BSR: Tensor = log_probs_BSR.masked_fill(missing_BSR, -torch.inf)
+        return masked_BSR

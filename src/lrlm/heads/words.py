@@ -1,0 +1,203 @@
+"""Words in, vectors out; states in, log-probabilities of words out: full or adaptive, tied or not.
+
+Word ids are in order of frequency. With cutoffs, the words from one cutoff to the next form a
+cluster; the vectors of each cluster are narrower than those of the one before.
+
+Shapes: X states or words, D width of states, E of embeddings, P of the projection, V words.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lrlm.checks import check_at_least, check_ids, check_shape
+from lrlm.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class WordConfig:
+    """How words are read and written; the defaults are the paper's for WikiText-S."""
+
+    embedding_size: int = 400
+    """Width E of the vectors that are read."""
+    projection_size: int = 1000
+    """Width P of the bottleneck between a state and the scores of the words."""
+    cutoffs: tuple[int, ...] | None = None
+    """The first word of each tail cluster; () for a full softmax, None to choose the fastest."""
+    divisor: float = 4.0
+    """How much narrower the vectors of a cluster are than those of the one before."""
+    tied: bool = False
+    """Whether reading and writing share their vectors; both widths must then be the same."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        check_at_least("WordConfig.embedding_size", self.embedding_size, 1)
+        check_at_least("WordConfig.projection_size", self.projection_size, 1)
+        check_at_least("WordConfig.divisor", self.divisor, 1)
+        cutoffs = (0, *(self.cutoffs or ()))
+        if any(later <= earlier for earlier, later in pairwise(cutoffs)):
+            raise InputError(f"WordConfig.cutoffs must increase from above 0, not {self.cutoffs}")
+        if self.tied and self.embedding_size != self.projection_size:
+            raise InputError(
+                f"WordConfig.tied needs one width, but embedding_size is {self.embedding_size} and"
+                f" projection_size is {self.projection_size}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """The words `[first, last)`, with vectors of this width."""
+
+    first: int
+    last: int
+    width: int
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+
+def _clusters(config: WordConfig, words: int, width: int) -> list[_Cluster]:
+    if config.cutoffs is None:
+        raise InputError("WordConfig.cutoffs are not chosen yet; choose_cutoffs() does it")
+    bounds = (0, *config.cutoffs, words)
+    if bounds[-2] >= words:
+        raise InputError(f"WordConfig.cutoffs {config.cutoffs} leave no word of {words} behind")
+    return [
+        _Cluster(first, last, max(int(width / config.divisor**number), 1))
+        for number, (first, last) in enumerate(pairwise(bounds))
+    ]
+
+
+class WordEmbedding(nn.Module):
+    """Vectors of words; rare ones are narrow and mapped up (Baevski and Auli 2018)."""
+
+    def __init__(self, config: WordConfig, words: int) -> None:
+        super().__init__()
+        self.words = words
+        self.output_size = config.embedding_size
+        self.clusters = _clusters(config, words, config.embedding_size)
+        self.tables = nn.ParameterList(
+            torch.randn(len(cluster), cluster.width) / cluster.width**0.5
+            for cluster in self.clusters
+        )
+        self.maps = nn.ModuleList(
+            nn.Linear(cluster.width, config.embedding_size, bias=False)
+            for cluster in self.clusters[1:]
+        )
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up words: ids of any shape → that shape with E behind it."""
+        check_ids("ids", ids, 0, self.words)
+        if len(self.clusters) == 1:
+            vectors: Tensor = functional.embedding(ids, self.tables[0])
+            return vectors
+        ids_X = ids.flatten()
+        vectors_XE = self.tables[0].new_zeros(len(ids_X), self.output_size)
+        for number, (place_Y, cluster) in enumerate(_by_cluster(ids_X, self.clusters)):
+            found_YE = functional.embedding(ids_X[place_Y] - cluster.first, self.tables[number])
+            if number:
+                found_YE = self.maps[number - 1](found_YE)
+            vectors_XE = vectors_XE.index_copy(0, place_Y, found_YE)
+        unflattened: Tensor = vectors_XE.unflatten(0, ids.shape)
+        return unflattened
+
+
+class WordHead(nn.Module):
+    """P(x | h) = softmax(W₁(W₂h + b₂) + b₁), the softmax over all words or in two steps.
+
+    In two steps, the head chooses a frequent word or a tail, and the tail chooses its word; both
+    are normalised, so the words' probabilities always sum to one.
+    """
+
+    def __init__(
+        self,
+        config: WordConfig,
+        state_size: int,
+        words: int,
+        *,
+        embedding: WordEmbedding | None = None,
+    ) -> None:
+        """With a tied configuration, `embedding` gives the vectors that are shared."""
+        super().__init__()
+        if config.tied and embedding is None:
+            raise InputError("WordConfig.tied needs the embedding whose vectors are shared")
+        self.state_size = state_size
+        self.words = words
+        self.clusters = _clusters(config, words, config.projection_size)
+        tails = self.clusters[1:]
+        self.project = nn.Linear(state_size, config.projection_size)
+        self.narrow = nn.ModuleList(
+            nn.Linear(config.projection_size, tail.width, bias=False) for tail in tails
+        )
+        self.tables = nn.ParameterList()
+        for number, cluster in enumerate(self.clusters):
+            if config.tied and embedding is not None:
+                table = embedding.tables[number]
+                if table.shape != (len(cluster), cluster.width):
+                    raise InputError("a tied head and its embedding must have the same words")
+            else:
+                table = torch.randn(len(cluster), cluster.width) / cluster.width**0.5
+            self.tables.append(table)
+        self.tails_table = nn.Parameter(torch.zeros(len(tails), config.projection_size))
+        self.biases = nn.ParameterList(torch.zeros(len(cluster)) for cluster in self.clusters)
+        self.tails_bias = nn.Parameter(torch.zeros(len(tails)))
+
+    def log_probs(self, states_XD: Tensor, targets_X: Tensor) -> Tensor:
+        """Give log P(target | h) of each state, computing only what the targets need: (X,)."""
+        check_shape("states_XD", states_XD, (None, self.state_size))
+        check_shape("targets_X", targets_X, (len(states_XD),))
+        check_ids("targets_X", targets_X, 0, self.words)
+        hidden_XP = self.project(states_XD)
+        if len(self.clusters) == 1:
+            return _target_log_probs(self._head_scores(hidden_XP), targets_X)
+        choice_X = targets_X.clone()
+        parts = list(_by_cluster(targets_X, self.clusters))[1:]
+        for number, (place_Y, _) in enumerate(parts):
+            choice_X[place_Y] = len(self.clusters[0]) + number
+        log_probs_X = _target_log_probs(self._head_scores(hidden_XP), choice_X)
+        for number, (place_Y, cluster) in enumerate(parts, start=1):
+            within_Y = _target_log_probs(
+                self._tail_scores(hidden_XP[place_Y], number), targets_X[place_Y] - cluster.first
+            )
+            log_probs_X = log_probs_X.index_add(0, place_Y, within_Y)
+        return log_probs_X
+
+    def all_log_probs(self, states_XD: Tensor) -> Tensor:
+        """Give the log-probabilities of all words: (X, V)."""
+        check_shape("states_XD", states_XD, (None, self.state_size))
+        hidden_XP = self.project(states_XD)
+        head = self._head_scores(hidden_XP).log_softmax(1)
+        frequent = len(self.clusters[0])
+        tails = [
+            self._tail_scores(hidden_XP, number).log_softmax(1)
+            + head[:, frequent + number - 1, None]
+            for number in range(1, len(self.clusters))
+        ]
+        return torch.cat([head[:, :frequent], *tails], dim=1)
+
+    def _head_scores(self, hidden_XP: Tensor) -> Tensor:
+        """Score the frequent words, and behind them the tails."""
+        if len(self.clusters) == 1:
+            return functional.linear(hidden_XP, self.tables[0], self.biases[0])
+        table = torch.cat([self.tables[0], self.tails_table])
+        return functional.linear(hidden_XP, table, torch.cat([self.biases[0], self.tails_bias]))
+
+    def _tail_scores(self, hidden_YP: Tensor, number: int) -> Tensor:
+        return functional.linear(
+            self.narrow[number - 1](hidden_YP), self.tables[number], self.biases[number]
+        )
+
+
+def _target_log_probs(scores_XV: Tensor, targets_X: Tensor) -> Tensor:
+    return -functional.cross_entropy(scores_XV, targets_X, reduction="none")
+
+
+def _by_cluster(ids_X: Tensor, clusters: list[_Cluster]) -> Iterator[tuple[Tensor, _Cluster]]:
+    """Give for each cluster the places where one of its words stands."""
+    for cluster in clusters:
+        within_X = (ids_X >= cluster.first) & (ids_X < cluster.last)
+        yield within_X.nonzero().squeeze(1), cluster

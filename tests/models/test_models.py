@@ -1,0 +1,35 @@
+"""Every model on every backbone keeps the contract."""
+
+from tests.models.contract import LanguageModelContract
+
+
+class TestVanillaOnLstm(LanguageModelContract):
+    kind, backbone = "vanilla", "lstm"
+
+
+class TestVanillaOnTransformerXl(LanguageModelContract):
+    kind, backbone = "vanilla", "transformer-xl"
+
+
+class TestAliasOnLstm(LanguageModelContract):
+    kind, backbone = "alias", "lstm"
+
+
+class TestAliasOnTransformerXl(LanguageModelContract):
+    kind, backbone = "alias", "transformer-xl"
+
+
+class TestNklmOnLstm(LanguageModelContract):
+    kind, backbone = "nklm", "lstm"
+
+
+class TestNklmOnTransformerXl(LanguageModelContract):
+    kind, backbone = "nklm", "transformer-xl"
+
+
+class TestLrlmOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm", "lstm"
+
+
+class TestLrlmOnTransformerXl(LanguageModelContract):
+    kind, backbone = "lrlm", "transformer-xl"

@@ -1,0 +1,201 @@
+"""The generative stories of the models, told slowly: every derivation of every short text.
+
+A derivation is a list of choices; its probability is the product of theirs. All derivations up to
+a number of tokens are walked, so what a model says of a text can be compared with the sum over the
+derivations that write it, and all of them together must have probability one.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from lrlm.batching import Window
+from lrlm.models import LatentRelationLM, NeuralKnowledgeLM, VanillaLM
+from lrlm.models.nklm import fact_mask, position_log_probs
+from tests.toy import SPELLINGS, VOCABULARY, ToyFeaturiser
+
+Words = tuple[str, ...]
+
+
+@dataclass
+class Enumeration:
+    """What the derivations amount to."""
+
+    texts: dict[Words, float] = field(default_factory=lambda: defaultdict(float))
+    """Probability of each finished text."""
+    longer: float = 0.0
+    """Probability of all texts that are longer than the limit."""
+
+    @property
+    def total(self) -> float:
+        return math.fsum(self.texts.values()) + self.longer
+
+
+def enumerate_texts(
+    model: VanillaLM, topic: Window, forms: list[list[Words]], limit: int
+) -> Enumeration:
+    """Walk all derivations of texts of at most `limit` tokens for Vanilla LM and LRLM.
+
+    `topic` is any window of one document about the topic; only its relations are used.
+    """
+    found = Enumeration()
+
+    @cache  # a state depends on the words before it, not on how they were made
+    def steps(prefix: Words) -> list[tuple[Words | None, float]]:
+        return list(_steps(model, topic, forms, prefix))
+
+    def walk(prefix: Words, probability: float) -> None:
+        if len(prefix) > limit:
+            found.longer += probability
+            return
+        for piece, chance in steps(prefix):
+            if piece is None:
+                found.texts[prefix] += probability * chance
+            elif chance > 0:
+                walk(prefix + piece, probability * chance)
+
+    walk((), 1.0)
+    return found
+
+
+def state_after(model: VanillaLM, topic: Window, prefix: Words) -> Tensor:
+    """Run the backbone over a prefix from nothing, in one piece."""
+    ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
+    state = model.begin(topic)
+    outputs_BTD, _ = model.backbone(model.embedding(ids), torch.tensor([ids.shape[1]]), state)
+    state_1D: Tensor = outputs_BTD[:, -1]
+    return state_1D
+
+
+def _steps(
+    model: VanillaLM, topic: Window, forms: list[list[Words]], prefix: Words
+) -> Iterator[tuple[Words | None, float]]:
+    """Give every next piece with its probability; None is the end of the text."""
+    state_1D = state_after(model, topic, prefix)
+    log_word = torch.zeros(1, dtype=state_1D.dtype)
+    if isinstance(model, LatentRelationLM):
+        log_word, log_relation = model.source(state_1D, topic.relation_mask_BR.any(1))
+        if forms:
+            vectors = model.vectors(topic.types_BR, topic.objects_BR)
+            log_e = model.relations.log_probs(state_1D[:, None], vectors, topic.relation_mask_BR)
+            for relation, its_forms in enumerate(forms):
+                log_a = _form_log_probs(model, state_1D, its_forms)
+                for index, form in enumerate(its_forms):
+                    yield form, math.exp(log_relation + log_e[0, 0, relation] + log_a[index])
+    yield from _word_steps(model.words.all_log_probs(state_1D)[0] + log_word)
+
+
+def _form_log_probs(
+    model: LatentRelationLM | NeuralKnowledgeLM, state_1D: Tensor, forms: list[Words]
+) -> Tensor:
+    features = torch.from_numpy(ToyFeaturiser().vectors(forms)).to(state_1D.dtype)
+    log_probs: Tensor = model.forms.log_probs(
+        state_1D, features, torch.zeros(len(forms), dtype=torch.long)
+    )
+    return log_probs
+
+
+def _word_steps(log_probs_V: Tensor) -> Iterator[tuple[Words | None, float]]:
+    for word, log_prob in zip(VOCABULARY.words, log_probs_V.tolist(), strict=True):
+        if word == "</s>":
+            yield None, math.exp(log_prob)
+        elif word == "<unk>":
+            for spelled, chance in SPELLINGS.items():
+                yield (spelled,), math.exp(log_prob) * chance
+        else:
+            yield (word,), math.exp(log_prob)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of NKLM with the choices that made it; without a fact, a plain word."""
+
+    word: str
+    relation: int = -1
+    form: int = 0
+    position: int = 0
+    is_copy: bool = False
+
+
+@dataclass
+class JointEnumeration:
+    """Probability of each text together with its annotation."""
+
+    derivations: dict[tuple[Token, ...], float] = field(default_factory=dict)
+    longer: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return math.fsum(self.derivations.values()) + self.longer
+
+
+def enumerate_annotated(
+    model: NeuralKnowledgeLM, topic: Window, forms: list[list[Words]], limit: int
+) -> JointEnumeration:
+    """Walk all derivations of NKLM: each is a text with one annotation."""
+    found = JointEnumeration()
+
+    def walk(prefix: tuple[Token, ...], probability: float) -> None:
+        if len(prefix) > limit:
+            found.longer += probability
+            return
+        for token, chance in _nklm_steps(model, topic, forms, prefix):
+            if token is None:
+                # A fact may be chosen before the end as before any word.
+                found.derivations[prefix] = (
+                    found.derivations.get(prefix, 0.0) + probability * chance
+                )
+            elif chance > 0:
+                walk((*prefix, token), probability * chance)
+
+    walk((), 1.0)
+    return found
+
+
+def _nklm_steps(
+    model: NeuralKnowledgeLM, topic: Window, forms: list[list[Words]], prefix: tuple[Token, ...]
+) -> Iterator[tuple[Token | None, float]]:
+    facts_1GW = model.fact_vectors(topic)
+    inputs = [_nklm_input(model, facts_1GW, token) for token in (Token("</s>"), *prefix)]
+    state = model.backbone.initial_state(1)
+    outputs_1TD, _ = model.backbone(torch.stack(inputs)[None], torch.tensor([len(inputs)]), state)
+    state_1D = outputs_1TD[:, -1]
+    log_facts = model.facts.log_probs(state_1D[:, None], facts_1GW, fact_mask(topic))[0, 0]
+    for fact in range(len(forms) + 1):
+        relation = fact - 1
+        chosen_1D = torch.cat([state_1D, facts_1GW[:, fact]], dim=1)
+        p_fact = log_facts[fact].exp().item()
+        p_copy = torch.sigmoid(model.copy(chosen_1D)).item() if fact else 0.0
+        for piece, chance in _word_steps(model.words.all_log_probs(chosen_1D)[0]):
+            token = None if piece is None else Token(piece[0], relation)
+            yield token, p_fact * (1 - p_copy) * chance
+        if not fact:
+            continue
+        log_forms = _form_log_probs(model, chosen_1D, forms[relation])
+        for index, form in enumerate(forms[relation]):
+            log_positions = position_log_probs(
+                model.position(chosen_1D), torch.tensor([len(form)])
+            )[0]
+            for position, word in enumerate(form):
+                chance = math.exp(log_forms[index] + log_positions[position])
+                yield Token(word, relation, index, position, is_copy=True), p_fact * p_copy * chance
+
+
+def _nklm_input(model: NeuralKnowledgeLM, facts_1GW: Tensor, token: Token) -> Tensor:
+    """Tell the backbone of the token before; a fact that was chosen but not copied counts as none.
+
+    The model reads only what its annotation can say: a word that was not copied is a plain word.
+    """
+    ids = torch.tensor(VOCABULARY.encode([token.word]))
+    if token.word == "</s>":
+        ids = torch.tensor([VOCABULARY.end_id])
+    word = model.embedding(ids[None])[0, 0]
+    position = model.position_embedding(torch.tensor([token.position]))[0]
+    if token.is_copy:
+        return torch.cat([torch.zeros_like(word), facts_1GW[0, token.relation + 1], position])
+    return torch.cat([word, facts_1GW[0, 0], torch.zeros_like(position)])
