@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from lrlm import __version__
-from lrlm.cli import corpus, demo
+from lrlm.cli import STOPPED, corpus, demo, kg
 from lrlm.cli.console import errors, output
 from lrlm.errors import LrlmError
+
+_AFTER_CTRL_C = 130
+"""What typer gives in place of a KeyboardInterrupt."""
 
 app = typer.Typer(
     name="lrlm",
@@ -21,6 +25,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("demo")(demo.demo)
+app.add_typer(kg.app, name="kg")
 app.add_typer(corpus.app, name="corpus")
 
 
@@ -55,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
     except LrlmError as error:
         return _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("stopped by Ctrl-C; what was there before is unchanged")
+        return _fail(STOPPED)
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough; Python must not complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -63,14 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{error.strerror or error}")
-    return int(code or 0)
+    return _fail(STOPPED) if code == _AFTER_CTRL_C else int(code or 0)
 
 
 def _fail(message: str) -> int:
     one_line = " ".join(message.split())
-    errors.print(f"[bold red]lrlm:[/] {_escape(one_line)}", highlight=False, soft_wrap=True)
+    errors.print(f"[bold red]lrlm:[/] {escape(one_line)}", highlight=False, soft_wrap=True)
     return 2
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from lrlm.knowledge.literals import Date
-from lrlm.knowledge.sources.wikidata_json import ALL_LANGUAGES, iso
+from lrlm.knowledge.sources.values import ALL_LANGUAGES, iso
 from lrlm.knowledge.statements import Kind, Statements
 
 ENTITY = b"<http://www.wikidata.org/entity/"
@@ -61,9 +61,7 @@ class NTriples:
                     out.add_bad(number, "expected three terms between spaces")
                 elif value.startswith(ENTITY):
                     object_ = value[start:-3].decode("ascii", "replace")
-                    rows.append(
-                        (Kind.ENTITY, subject.decode(), property_.decode(), object_, None)
-                    )
+                    rows.append((Kind.ENTITY, subject.decode(), property_.decode(), object_, None))
                 else:
                     self._add_value(subject, property_, value[:-2], number, out)
             elif line.endswith(self._endings):
@@ -98,7 +96,9 @@ class NTriples:
         if object_:
             out.rows.append((kind, subject.decode(), property_.decode(), object_, None))
         else:
-            out.counts["times too coarse to write" if kind is Kind.DATE else "malformed values"] += 1
+            out.counts[
+                "times too coarse to write" if kind is Kind.DATE else "malformed values"
+            ] += 1
 
     def _add_name(self, subject: bytes, rest: bytes, number: int, out: Statements) -> None:
         predicate, _, value = rest.partition(b" ")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lrlm.errors import MissingExtraError
-from lrlm.knowledge.literals import Date
+from lrlm.knowledge.sources.values import ALL_LANGUAGES, is_number, time_value
 from lrlm.knowledge.statements import Kind, Row, Statements
 
 try:
@@ -18,9 +18,6 @@ except ImportError:  # pragma: no cover
     raise MissingExtraError(
         "reading Wikidata's JSON needs msgspec; install it with: pip install 'lrlm[wikidata]'"
     ) from None
-
-ALL_LANGUAGES = "mul"
-"""Wikidata's language code of names that hold for every language."""
 
 LEFT_OUT = frozenset(
     {
@@ -212,41 +209,6 @@ _READERS: dict[str, Callable[[WikidataJson, str, str, Any], Row | str]] = {
 }
 
 
-def time_value(time: str, precision: int) -> tuple[Kind, str]:
-    """Turn Wikidata's time into a date, or into the name of a decade or century; else ""."""
-    if precision >= 11 and len(time) == 21 and time[0] == "+" and "-00" not in time:
-        return Kind.DATE, time[1:11]
-    if precision >= 9:
-        date = Date.from_wikidata(time, precision)
-        return Kind.DATE, "" if date is None else iso(date)
-    year = Date.from_wikidata(time, 9)
-    if precision < 7 or year is None or not 0 < year.year < 10_000:
-        return Kind.TEXT, ""
-    if precision == 8:
-        return Kind.TEXT, f"{year.year // 10 * 10}s"
-    century = (year.year + 99) // 100
-    ending = "th" if century % 100 in (11, 12, 13) else _ENDINGS.get(century % 10, "th")
-    return Kind.TEXT, f"{century}{ending} century"
-
-
-_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-
-
-def iso(date: Date) -> str:
-    """Write a date as `1961-08-04`, as far as it goes; "" if its year has five digits."""
-    if not -10_000 < date.year < 10_000:
-        return ""
-    parts = [f"-{-date.year:04d}" if date.year < 0 else f"{date.year:04d}"]
-    parts += [f"{part:02d}" for part in (date.month, date.day) if part]
-    return "-".join(parts)
-
-
-def is_number(text: str) -> bool:
-    """Tell whether a text is a plain decimal number, with or without a sign."""
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    return digits.replace(".", "", 1).isdecimal() and digits.isascii() and digits[0] != "."
-
-
 def _datatype(snak: Snak) -> str:
     if snak.datatype is not None:
         return snak.datatype
@@ -256,18 +218,14 @@ def _datatype(snak: Snak) -> str:
 
 def _decoder(language: str) -> Callable[[bytes], Any]:
     """Make a decoder that sees two languages only; an empty map is written `[]` by Wikidata."""
+    default = "(none)" if language == ALL_LANGUAGES else ALL_LANGUAGES
 
-    def in_two_languages(name: str, type_: Any, default: Any) -> Any:
+    def in_two_languages(name: str, type_: Any, missing: dict[str, Any]) -> Any:
         fields = [
-            ("wanted", type_, msgspec.field(**default, name=language)),
-            ("other", type_, msgspec.field(**default, name=ALL_LANGUAGES)),
+            ("wanted", type_, msgspec.field(**missing, name=language)),
+            ("other", type_, msgspec.field(**missing, name=default)),
         ]
-        fields = fields[: 1 + (language != ALL_LANGUAGES)]
-        struct = msgspec.defstruct(name, fields, gc=False)
-        if language == ALL_LANGUAGES:
-            empty = default.get("default", ())
-            struct.other = property(lambda _self: empty)
-        return struct | list[None]
+        return msgspec.defstruct(name, fields, gc=False) | list[None]
 
     labels = in_two_languages("Labels", Term | None, {"default": None})
     aliases = in_two_languages("Aliases", list[Term], {"default_factory": list})

@@ -1,0 +1,236 @@
+"""Files of knowledge in, a knowledge graph on disk out: `lrlm kg build`.
+
+Reading and joining are apart: first every source becomes statements, part by part, in a hidden
+folder beside the target; then the statements are joined, and the graph is written and renamed
+into place. A build that is killed goes on from its last finished part when it is started again
+with the same files and options.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from lrlm.artifacts import fingerprint, new_folder, write_manifest
+from lrlm.errors import InputError, LrlmError
+from lrlm.knowledge.combine import Subset
+from lrlm.knowledge.extract import Progress, Source, Tell, extract
+from lrlm.knowledge.graph import FORMAT, VERSION, KnowledgeGraph
+from lrlm.knowledge.index import write_index
+from lrlm.knowledge.parts import PART_BYTES, beginning
+from lrlm.knowledge.sources import Format, recognise
+from lrlm.knowledge.sources.triples import parse_id
+from lrlm.knowledge.tables import adopt, combine, database_in, write_tables
+from lrlm.reading import BadLines, read_records
+
+_PLAN = "plan.json"
+
+
+class Engine(StrEnum):
+    """What reads the sources and joins their statements."""
+
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which part of the knowledge is kept; what is None is not asked for."""
+
+    language: str = "en"
+    """Names and texts in this language."""
+    types: tuple[str, ...] | None = None
+    """Topics that are an instance of one of these."""
+    topics: Path | None = None
+    """A file of ids, one a line: these topics, with the names of their objects."""
+    instance_of: str = "P31"
+    """The relation type that says what something is an instance of."""
+
+    def __post_init__(self) -> None:
+        if not self.language.replace("-", "").isalnum() or not self.language.isascii():
+            raise InputError(f"{self.language!r} is not a language code, such as en or zh-hans")
+        if self.types is not None and not self.types:
+            raise InputError("the list of types is empty")
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did with its input."""
+
+    graph: KnowledgeGraph
+    counts: dict[str, int]
+    bad_lines: int = 0
+    examples: tuple[str, ...] = ()
+    """The first bad lines, each with file, line number and reason."""
+    notes: tuple[str, ...] = ()
+    """Lines that were used, but of which something is worth saying."""
+    damaged: tuple[str, ...] = field(default=())
+    """Files that were used up to where they are damaged."""
+
+
+def build_graph(
+    out: Path | str,
+    sources: Sequence[Path],
+    *,
+    titles: Path | None = None,
+    selection: Selection | None = None,
+    engine: Engine = Engine.DUCKDB,
+    master: str | None = None,
+    max_bad: float = 0.001,
+    keep_damaged: bool = False,
+    workers: int = 1,
+    memory: str = "800MB",
+    part_bytes: int = PART_BYTES,
+    overwrite: bool = False,
+    tell: Tell = lambda _: None,
+) -> BuildReport:
+    """Build a knowledge graph from files and write it to `out`.
+
+    What is written depends on the content of the files and on the selection, not on the engine,
+    the number of workers, or on how often the build was interrupted. `memory` bounds the join.
+    """
+    if not 0 <= max_bad < 1:
+        raise InputError(f"the share of bad lines must be from 0 to below 1, not {max_bad}")
+    if workers < 1:
+        raise InputError(f"at least one worker is needed, not {workers}")
+    if master is not None and engine is not Engine.SPARK:
+        raise InputError("a master is for the Spark engine: add --engine spark")
+    selection = selection or Selection()
+    recognised = _recognise(sources, titles)
+    with (
+        new_folder(Path(out), overwrite=overwrite) as folder,
+        tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
+        ThreadPoolExecutor(1) as beside,
+        ExitStack() as stack,
+    ):
+        # The files are hashed while they are read, so that they come from the disk once.
+        prints = beside.submit(lambda: [fingerprint(source.path) for source in recognised])
+        subset = Subset(
+            None if selection.topics is None else _topics(selection.topics, max_bad),
+            selection.types,
+            selection.instance_of,
+        )
+        if engine is Engine.SPARK:
+            from lrlm.knowledge.spark import combine_with_spark
+
+            found = combine_with_spark(
+                recognised,
+                Path(scratch),
+                language=selection.language,
+                subset=subset,
+                master=master,
+                max_bad=max_bad,
+                tell=tell,
+            )
+        else:
+            staging = _staging(Path(out), recognised, selection, part_bytes)
+            found = extract(
+                recognised,
+                stack.enter_context(staging),
+                language=selection.language,
+                workers=workers,
+                max_bad=max_bad,
+                keep_damaged=keep_damaged,
+                part_bytes=part_bytes,
+                tell=tell,
+            )
+        database = stack.enter_context(database_in(Path(scratch), memory=memory, threads=workers))
+        tell(Progress("joining facts with names"))
+        if found.counts is None:
+            counts = combine(database, found.files, subset)
+        else:
+            counts = found.counts
+            adopt(database, Path(scratch))
+        tables = write_tables(database, folder)
+        tell(Progress("writing the index"))
+        write_index(database, folder)
+        write_manifest(
+            folder,
+            format=FORMAT,
+            version=VERSION,
+            made_by="lrlm kg build",
+            inputs=prints.result(),
+            selection=_describe(selection),
+            tables=tables,
+            counts={"bad lines": found.bad_lines.count, **counts},
+        )
+    return BuildReport(
+        KnowledgeGraph(out),
+        counts,
+        found.bad_lines.count,
+        tuple(found.bad_lines.examples),
+        tuple(found.notes),
+        tuple(found.damaged),
+    )
+
+
+def _recognise(sources: Sequence[Path], titles: Path | None) -> list[Source]:
+    if not sources:
+        raise InputError("there are no sources: give at least one file")
+    for path in (*sources, *([] if titles is None else [titles])):
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file")
+    found = [Source(path, recognise(str(path), beginning(path))) for path in sources]
+    if titles is not None:
+        found.append(Source(titles, Format.TITLES))
+    return found
+
+
+def _topics(path: Path, max_bad: float) -> list[str]:
+    return sorted(set(read_records(path, parse_id, BadLines(max_bad))))
+
+
+def _describe(selection: Selection) -> dict[str, Any]:
+    return {
+        "language": selection.language,
+        "types": selection.types,
+        "topics": None if selection.topics is None else fingerprint(selection.topics),
+        "instance_of": selection.instance_of,
+    }
+
+
+@contextmanager
+def _staging(
+    out: Path, sources: list[Source], selection: Selection, part_bytes: int
+) -> Iterator[Path]:
+    """Give the folder of finished parts; what another build left there is cleared.
+
+    It is kept when the build is stopped from outside, and removed when it ends or cannot go on.
+    """
+    folder = out.absolute().parent / f".{out.absolute().name}.parts"
+    plan = {
+        "version": VERSION,
+        "language": selection.language,
+        "part_bytes": part_bytes,
+        "sources": [
+            [str(each.path.absolute()), each.format, *_identity(each.path)] for each in sources
+        ],
+    }
+    text = json.dumps(plan, indent=2)
+    note = folder / _PLAN
+    if not note.is_file() or note.read_text(encoding="utf-8") != text:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        note.write_text(text, encoding="utf-8")
+    try:
+        yield folder
+    except InputError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    except (KeyboardInterrupt, LrlmError):  # what is finished can be used again
+        raise
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns

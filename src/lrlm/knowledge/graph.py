@@ -1,0 +1,255 @@
+"""A folder with a knowledge graph in; topics, entities and search results out.
+
+Opening is cheap and reading needs nothing but the standard library, so any number of processes
+and threads can each have the same graph open.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from lrlm.artifacts import read_manifest
+from lrlm.errors import FormatError, InputError
+from lrlm.knowledge.literals import Date, Quantity, literal_forms
+from lrlm.knowledge.search import KEY_LENGTH, fold, likeness, near_keys
+from lrlm.knowledge.statements import Kind
+from lrlm.knowledge.topic import Relation, Topic
+
+FORMAT = "lrlm knowledge graph"
+VERSION = 1
+INDEX = "graph.sqlite"
+
+_CANDIDATES = 200
+_STAR = """
+    SELECT types.id, kind, object, objects.id, objects.names, units.names
+    FROM facts
+    JOIN types ON types.number = type
+    LEFT JOIN entities AS objects ON kind = 0 AND objects.number = object
+    LEFT JOIN entities AS units ON units.number = unit
+    WHERE subject = ? ORDER BY place
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity of a graph: its names, the label first, and how many facts start at it."""
+
+    id: str
+    names: tuple[str, ...]
+    facts: int
+    titles: tuple[str, ...] = ()
+    """Titles of pages about it: it is found by them, but they are not written in text."""
+
+    @property
+    def label(self) -> str:
+        """The name to show; the id where there is none."""
+        return self.names[0] if self.names else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An entity found by name: which of its names, and how alike it is to what was asked for."""
+
+    entity: Entity
+    name: str
+    likeness: float
+
+
+class KnowledgeGraph:
+    """A graph on disk, opened for reading."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.manifest = read_manifest(
+            self.folder, format=FORMAT, version=VERSION, hint="make one with 'lrlm kg build'"
+        )
+        self._process = -1
+        self._connection: sqlite3.Connection | None = None
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Self:
+        """Open a graph that `lrlm kg build` has made."""
+        return cls(folder)
+
+    def close(self) -> None:
+        """Let go of the file; a closed graph opens again when it is used."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Path]]:
+        """Travel to another process as a path."""
+        return type(self), (self.folder,)
+
+    def __len__(self) -> int:
+        """Count the entities."""
+        return int(self.manifest["tables"]["entities"])
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the ids of all entities, sorted."""
+        for (id_,) in self._rows("SELECT id FROM entities ORDER BY number"):
+            yield id_
+
+    def __contains__(self, id: object) -> bool:  # noqa: A002
+        return isinstance(id, str) and self._find(id) is not None
+
+    def entity(self, id: str) -> Entity:  # noqa: A002
+        """Find an entity by its id."""
+        return _entity(self._require(id))
+
+    def topic(self, id: str) -> Topic:  # noqa: A002
+        """Give an entity with every relation that starts at it, objects with all their names."""
+        return self._topic(self._require(id))
+
+    def topics(self) -> Iterator[Topic]:
+        """Give every entity at which relations start, as a topic, in the order of ids."""
+        for row in self._rows("SELECT * FROM entities WHERE facts > 0 ORDER BY number"):
+            yield self._topic(row)
+
+    def relation_label(self, type: str) -> str:  # noqa: A002
+        """Name a relation type for people; a type that the graph does not have is its own name."""
+        row = next(self._rows("SELECT label FROM types WHERE id = ?", type), None)
+        return type if row is None else str(row[0])
+
+    def relation_types(self) -> dict[str, str]:
+        """Give all relation types, each with its label, in the order of ids."""
+        return dict(self._rows("SELECT id, label FROM types ORDER BY number"))
+
+    def search(self, name: str, limit: int = 10) -> list[Match]:
+        """Find entities by name: the same, beginning alike, or one letter away; best first.
+
+        Letter case, accents and punctuation do not count. Of equally good ones the entity with
+        most facts comes first.
+        """
+        if limit < 1:
+            raise InputError(f"the limit must be at least 1, not {limit}")
+        key = fold(name)[:KEY_LENGTH]
+        if not key:
+            return []
+        numbers = dict(self._rows(_SAME, key, _CANDIDATES))
+        if len(numbers) < _CANDIDATES:
+            numbers |= dict(self._rows(_BEGINNING, key, f"{key}\U0010ffff", _CANDIDATES))
+        if len(numbers) < limit:
+            near = json.dumps(sorted(near_keys(key)), ensure_ascii=False)
+            numbers |= dict(self._rows(_NEAR, near, _CANDIDATES))
+        wanted = json.dumps(sorted(numbers))
+        matches = [
+            _match(name, _entity(row))
+            for row in self._rows(
+                "SELECT entities.* FROM json_each(?) JOIN entities ON number = value", wanted
+            )
+        ]
+        matches.sort(key=lambda each: (-each.likeness, -each.entity.facts, each.entity.id))
+        return matches[:limit]
+
+    def find(self, id_or_name: str) -> Entity:
+        """Find an entity by its id, or else by its name if that is certain."""
+        if row := self._find(id_or_name):
+            return _entity(row)
+        matches = self.search(id_or_name)
+        if matches and matches[0].likeness == 1.0:
+            return matches[0].entity
+        raise InputError(self._unknown(id_or_name, matches))
+
+    def _topic(self, row: tuple[Any, ...]) -> Topic:
+        number, id_, names, *_ = row
+        relations = (_relation(fact) for fact in self._rows(_STAR, number))
+        return Topic(id_, _split(names), relations)
+
+    def _find(self, id: str) -> tuple[Any, ...] | None:  # noqa: A002
+        return next(self._rows("SELECT * FROM entities WHERE id = ?", id), None)
+
+    def _require(self, id: str) -> tuple[Any, ...]:  # noqa: A002
+        row = self._find(id)
+        if row is None:
+            raise InputError(self._unknown(id, self.search(id)))
+        return row
+
+    def _unknown(self, what: str, matches: list[Match]) -> str:
+        message = f"{self.folder} has no entity {what!r}"
+        if matches:
+            near = ", ".join(f"{each.entity.id} ({each.name})" for each in matches[:3])
+            message += f"; did you mean {near}?"
+        return message
+
+    def _rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from self._open_here().execute(query, values)
+        except (sqlite3.DatabaseError, UnicodeError) as error:
+            raise FormatError(
+                f"{self.folder / INDEX}: cannot be read ({error}); build the graph again"
+            ) from None
+
+    def _open_here(self) -> sqlite3.Connection:
+        """Give this process's own connection: one must not be carried over a fork."""
+        if self._connection is None or self._process != os.getpid():
+            path = quote(str((self.folder / INDEX).absolute()))
+            self._connection = sqlite3.connect(
+                f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
+            )
+            self._process = os.getpid()
+        return self._connection
+
+
+# Keys at the same place belong to entities with most facts first, so that a limit keeps those.
+_SAME = """
+    SELECT entity, 1 FROM keys JOIN entities ON number = entity WHERE key = ?
+    ORDER BY facts DESC, entity LIMIT ?
+"""
+_BEGINNING = "SELECT entity, 1 FROM keys WHERE key > ? AND key < ? LIMIT ?"
+_NEAR = "SELECT entity, 1 FROM json_each(?) JOIN keys ON key = value LIMIT ?"
+
+
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(names.split("\n")) if names else ()
+
+
+def _entity(row: tuple[Any, ...]) -> Entity:
+    _, id_, names, titles, facts = row
+    return Entity(id_, _split(names), facts, _split(titles))
+
+
+def _match(asked: str, entity: Entity) -> Match:
+    names = (*entity.names, *entity.titles) or (entity.id,)
+    best = max(names, key=lambda name: likeness(asked, name))
+    return Match(entity, best, likeness(asked, best))
+
+
+def _relation(fact: tuple[Any, ...]) -> Relation:
+    """Make a relation of a fact: a date and a number get the forms in which people write them."""
+    type_, kind, literal, object_id, object_names, unit_names = fact
+    if kind == Kind.ENTITY:
+        return Relation(type_, object_id or "", _split(object_names or ""))
+    text = str(literal)
+    if kind == Kind.TEXT:
+        return Relation(type_, text)
+    if kind == Kind.DATE and (date := Date.parse(text)):
+        return Relation(type_, text, date.forms())
+    if kind == Kind.QUANTITY:
+        return _quantity(type_, text, _split(unit_names or ""))
+    return Relation(type_, text, literal_forms(text))
+
+
+def _quantity(type_: str, text: str, units: tuple[str, ...]) -> Relation:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        return Relation(type_, text)
+    if not units:
+        return Relation(type_, text, Quantity(amount).forms())
+    with_units = [form for unit in units for form in Quantity(amount, unit).forms()]
+    bare = Quantity(amount).forms()
+    forms = [*(form for form in with_units if form not in bare), *bare]
+    return Relation(type_, f"{text} {units[0]}", forms)

@@ -1,0 +1,193 @@
+"""Files of knowledge in, the tables of a graph out, on a cluster: the build's other engine.
+
+Spark reads the files, runs the same parser on their lines and the same SQL on the statements. It
+leaves each table as a folder of Parquet; sorting those into the graph's own files is not done
+here, so a graph is the same to the byte whichever engine made its tables.
+
+The folder of the graph must be one that all machines see, and lrlm must be installed on them.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lrlm.errors import FormatError, InputError, LrlmError, MissingExtraError
+from lrlm.knowledge.combine import COUNTS, VIEWS, Subset, steps
+from lrlm.knowledge.extract import Extracted, Progress, Source, Tell
+from lrlm.knowledge.sources import Format, parser_of
+from lrlm.knowledge.statements import Kind, Statements
+from lrlm.reading import BadLines
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+_COLUMNS = (
+    "source INT, block BIGINT, row BIGINT, kind TINYINT,"
+    " subject STRING, type STRING, object STRING, unit STRING"
+)
+_SUFFIXES = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": None}
+"""Spark knows a compressed file by its name; None: not at all."""
+
+
+def combine_with_spark(
+    sources: list[Source],
+    folder: Path,
+    *,
+    language: str,
+    subset: Subset,
+    master: str | None = None,
+    max_bad: float = 0.001,
+    tell: Tell = lambda _: None,
+) -> Extracted:
+    """Make the tables of a graph in `folder`, each a folder of Parquet."""
+    for source in sources:
+        _check_name(source.path)
+    with _session(master) as spark:
+        tell(Progress("reading with Spark"))
+        statements = None
+        for number, source in enumerate(sources):
+            read = _statements(spark, number, source, language)
+            statements = read if statements is None else statements.unionAll(read)
+        assert statements is not None
+        _keep(spark, "statements", statements, folder)
+        bad_lines = _check_lines(spark, sources, max_bad)
+        for table, ids in (("wanted_topics", subset.topics), ("wanted_types", subset.types)):
+            rows = [(each,) for each in sorted(set(ids or ()))]
+            spark.createDataFrame(rows, "id STRING").createOrReplaceTempView(table)
+        for name, query in steps(subset):
+            tell(Progress(f"making {name.replace('_', ' ')} with Spark"))
+            if name in VIEWS:
+                spark.sql(query).createOrReplaceTempView(name)
+            else:
+                _keep(spark, name, spark.sql(query), folder)
+        counts = {row[0]: int(row[1]) for row in spark.sql(COUNTS).collect()}
+    return Extracted(bad_lines, counts=dict(sorted(counts.items())))
+
+
+def _check_name(path: Path) -> None:
+    with path.open("rb") as file:
+        magic = file.read(6)
+    for beginning, suffix in _SUFFIXES.items():
+        if magic.startswith(beginning) and path.suffix != suffix:
+            remedy = f"rename it so that it ends with {suffix}" if suffix else "use gzip or bzip2"
+            raise InputError(f"{path}: Spark does not see that this file is compressed; {remedy}")
+
+
+@contextmanager
+def _session(master: str | None) -> Iterator["SparkSession"]:
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError(
+            "the Spark engine needs pyspark; install it with: pip install 'lrlm[spark]'"
+        ) from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    running = SparkSession.getActiveSession()
+    settings = {
+        "spark.app.name": "lrlm kg build",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # lines, of 10 kB and more each
+    }
+    if master is None or master.startswith("local"):
+        cores = os.cpu_count() or 1
+        settings |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": str(2 * cores)}
+        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    builder: Any = SparkSession.builder
+    if master is not None:
+        builder = builder.master(master)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        spark = builder.getOrCreate()
+        spark.sparkContext.setLogLevel("FATAL")
+        try:
+            yield spark
+        finally:
+            if running is None:
+                spark.stop()
+    except PySparkException as error:
+        message = " ".join(str(error).split())[:500]
+        hint = " (is Java 17 or newer installed?)" if "JAVA" in message else ""
+        raise LrlmError(f"Spark failed{hint}: {message}") from None
+
+
+def _keep(spark: "SparkSession", name: str, table: "DataFrame", folder: Path) -> None:
+    """Store a table, and go on from what is stored."""
+    place = (folder / name).absolute().as_uri()
+    table.write.parquet(place)
+    spark.read.schema(table.schema).parquet(place).createOrReplaceTempView(name)
+
+
+def _statements(spark: "SparkSession", number: int, source: Source, language: str) -> "DataFrame":
+    """Give the statements of a file; lines keep their order by block, and within it by row."""
+    lines = spark.read.option("lineSep", "\n").text(source.path.absolute().as_uri())
+    lines = lines.selectExpr("CAST(value AS BINARY) AS line", "_metadata.file_block_start AS block")
+    parse = partial(_parse, number, source.format, language)
+    return lines.mapInArrow(parse, _COLUMNS)
+
+
+_parser = lru_cache(maxsize=4)(parser_of)
+
+
+def _parse(
+    number: int,
+    format: Format,  # noqa: A002
+    language: str,
+    batches: Iterator["pa.RecordBatch"],
+) -> Iterator["pa.RecordBatch"]:
+    """Parse the lines of a task; runs where Spark runs it."""
+    import pyarrow.compute as pc
+
+    row = 0
+    for batch in batches:
+        for block in pc.unique(batch["block"]).to_pylist():
+            of_block = batch.filter(pc.equal(batch["block"], block))
+            statements = Statements()
+            lines = of_block["line"].to_pylist()
+            _parser(format, language)(lines, statements)
+            statements.counts["lines"] += len(lines)
+            rows = len(statements.rows)
+            table = statements.to_table(source=number, block=block, first_row=row)
+            row += rows
+            yield from table.to_batches()
+
+
+def _check_lines(spark: "SparkSession", sources: list[Source], max_bad: float) -> BadLines:
+    """Count bad lines; stop if a file has more of them than is allowed, or no lines at all.
+
+    Machines that read a file from its middle do not know the number of a line.
+    """
+    bad_lines = BadLines(max_bad)
+    rows = spark.sql(
+        f"""
+        SELECT source, sum(CASE WHEN kind = {Kind.BAD} THEN 1 ELSE 0 END) AS bad,
+            sum(CASE WHEN kind = {Kind.COUNT} AND subject = 'lines' THEN row ELSE 0 END) AS lines
+        FROM statements GROUP BY source
+        """  # noqa: S608
+    ).collect()
+    found = {row["source"]: (row["bad"], row["lines"]) for row in rows}
+    for number, source in enumerate(sources):
+        bad, lines = found.get(number, (0, 0))
+        if not lines:
+            raise FormatError(f"{source.path} is empty")
+        examples = (
+            spark.sql(
+                f"""
+            SELECT block, subject FROM statements WHERE kind = {Kind.BAD} AND source = {number}
+            ORDER BY block, row, subject LIMIT 5
+            """  # noqa: S608
+            ).collect()
+            if bad
+            else []
+        )
+        for block, reason in examples:
+            bad_lines.examples.append(f"{source.path}: after byte {block:,}: {reason}")
+        bad_lines.count += bad
+        bad_lines.check(source.path, bad, lines)
+    return bad_lines
