@@ -39,6 +39,4 @@ def check_ids(name: str, ids: Tensor, lowest: int, count: int) -> None:
     if int(smallest) < lowest or int(largest) >= count:
         place = ((ids < lowest) | (ids >= count)).nonzero()[0].tolist()
         value = int(ids[tuple(place)])
-        raise InputError(
-            f"{name}{place} is {value}, but ids here are from {lowest} to {count - 1}"
-        )
+        raise InputError(f"{name}{place} is {value}, but ids here are from {lowest} to {count - 1}")

@@ -13,7 +13,7 @@ from lrlm.errors import ShapeError
 
 
 class State(ABC):
-    """What a backbone remembers of the tokens each row has read; a value, never changed in place."""
+    """What a backbone remembers of what each row has read; a value, never changed in place."""
 
     @property
     @abstractmethod
@@ -48,9 +48,7 @@ class Backbone(nn.Module, ABC):
         """The state before anything was read, on the module's device and in its number type."""
 
     @abstractmethod
-    def forward(
-        self, inputs_BTI: Tensor, lengths_B: Tensor, state: State
-    ) -> tuple[Tensor, State]:
+    def forward(self, inputs_BTI: Tensor, lengths_B: Tensor, state: State) -> tuple[Tensor, State]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
 
 

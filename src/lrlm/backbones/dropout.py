@@ -22,6 +22,7 @@ def dropout(values: Tensor, rate: float, training: bool) -> Tensor:
     if dropped == LEVELS:
         return values * 0.0
     count = values.numel()
-    numbers = torch.empty(-(-count // 4), dtype=torch.int64).random_(torch.iinfo(torch.int64).min, None)
+    lowest = torch.iinfo(torch.int64).min
+    numbers = torch.empty(-(-count // 4), dtype=torch.int64).random_(lowest, None)
     kept = numbers.view(torch.int16)[:count].view(values.shape) >= dropped - LEVELS // 2
     return values * kept.to(values.dtype).mul_(LEVELS / (LEVELS - dropped))

@@ -98,11 +98,9 @@ class LstmBackbone(Backbone):
         before = state.select(order_B)
 
         hidden, cells = [], []
-        for layer, hidden_BD, cells_BD in zip(
-            self.layers, before.hidden_LBD, before.cells_LBD, strict=True
-        ):
+        for layer, *last in zip(self.layers, before.hidden_LBD, before.cells_LBD, strict=True):
             values_TBI = dropout(values_TBI, self.config.dropout, self.training)
-            values_TBI, hidden_BD, cells_BD = _read(layer, values_TBI, lengths, hidden_BD, cells_BD)
+            values_TBI, hidden_BD, cells_BD = _read(layer, values_TBI, lengths, *last)
             hidden.append(hidden_BD)
             cells.append(cells_BD)
 
@@ -116,7 +114,7 @@ class LstmBackbone(Backbone):
 def _read(
     layer: nn.Module, values_TBI: Tensor, lengths: list[int], hidden_BD: Tensor, cells_BD: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One layer over rows of descending lengths: outputs (T, B, D), last hidden and cell vectors."""
+    """One layer over rows of descending lengths: outputs (T, B, D), then the last of each row."""
     rows, width = hidden_BD.shape
     hidden_1ND, cells_1ND = hidden_BD[None], cells_BD[None]
     outputs, ended = [values_TBI.new_zeros(0, rows, width)], []

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, State, check_window
+from lrlm.backbones.dropout import dropout
 from lrlm.checks import check_at_least, check_rate
 from lrlm.errors import InputError
 
@@ -118,11 +119,11 @@ class TransformerXlBackbone(Backbone):
             read.append(torch.cat([memory_BMD, values_BTD.detach()], dim=1))
             values_BTD = layer(
                 values_BTD,
-                torch.cat([memory_BMD, values_BTD], dim=1),
-                distances_KD,
-                hidden_BTK,
-                self.content_bias_HA,
-                self.distance_bias_HA,
+                seen_BKD=torch.cat([memory_BMD, values_BTD], dim=1),
+                distances_KD=distances_KD,
+                hidden_BTK=hidden_BTK,
+                content_bias_HA=self.content_bias_HA,
+                distance_bias_HA=self.distance_bias_HA,
             )
         outputs_BTD = self._dropout(values_BTD).masked_fill(padding_BT1, 0.0)
         memory_LBMD, filled_B = self._remember(torch.stack(read), slots, lengths_B, state.filled_B)
@@ -144,7 +145,7 @@ class TransformerXlBackbone(Backbone):
         return memory_LBMD, filled_B
 
     def _dropout(self, values: Tensor) -> Tensor:
-        return functional.dropout(values, self.config.dropout, self.training)
+        return dropout(values, self.config.dropout, self.training)
 
 
 class _Layer(nn.Module):
@@ -159,18 +160,14 @@ class _Layer(nn.Module):
         self.distance = nn.Linear(config.model_size, inner, bias=False)
         self.output = nn.Linear(inner, config.model_size, bias=False)
         self.attention_norm = nn.LayerNorm(config.model_size)
-        self.feed_forward = nn.Sequential(
-            nn.Linear(config.model_size, config.feed_forward_size),
-            nn.ReLU(),
-            nn.Dropout(config.dropout),
-            nn.Linear(config.feed_forward_size, config.model_size),
-            nn.Dropout(config.dropout),
-        )
+        self.widen = nn.Linear(config.model_size, config.feed_forward_size)
+        self.narrow = nn.Linear(config.feed_forward_size, config.model_size)
         self.feed_forward_norm = nn.LayerNorm(config.model_size)
 
     def forward(
         self,
         values_BTD: Tensor,
+        *,
         seen_BKD: Tensor,
         distances_KD: Tensor,
         hidden_BTK: Tensor,
@@ -188,16 +185,16 @@ class _Layer(nn.Module):
         )
         scores_BHTK = (by_content_BHTK + by_distance_BHTK) / math.sqrt(size)
         weights_BHTK = scores_BHTK.masked_fill(hidden_BTK[:, None], -torch.inf).softmax(3)
-        weights_BHTK = functional.dropout(
-            weights_BHTK, self.config.attention_dropout, self.training
-        )
+        weights_BHTK = dropout(weights_BHTK, self.config.attention_dropout, self.training)
         mixed_BTHA = torch.einsum("bhtk,bkhd->bthd", weights_BHTK, value_BKHA)
-        attended_BTD = functional.dropout(
-            self.output(mixed_BTHA.flatten(2)), self.config.dropout, self.training
-        )
+        attended_BTD = self._dropout(self.output(mixed_BTHA.flatten(2)))
         values_BTD = self.attention_norm(values_BTD + attended_BTD)
-        normed: Tensor = self.feed_forward_norm(values_BTD + self.feed_forward(values_BTD))
+        widened = self._dropout(self.widen(values_BTD).relu())
+        normed: Tensor = self.feed_forward_norm(values_BTD + self._dropout(self.narrow(widened)))
         return normed
+
+    def _dropout(self, values: Tensor) -> Tensor:
+        return dropout(values, self.config.dropout, self.training)
 
 
 def _places(count: int, like: Tensor) -> Tensor:
@@ -226,10 +223,10 @@ def _distances(keys: int, like: Tensor) -> Tensor:
 def _align(scores_BHTK: Tensor) -> Tensor:
     """Turn columns that stand for distances into columns that stand for keys.
 
-    Token t of T looks at key k over the distance K − T + t − k, which stands in column T − 1 − t + k:
-    every row is shifted left by T − 1 − t. Padding one column and reading the rows anew in a
-    matrix that is one column narrower does that for all rows at once; what is shifted in belongs
-    to later keys, which are hidden.
+    Token t of T looks at key k over the distance K − T + t − k, which stands in column
+    T − 1 − t + k: every row is shifted left by T − 1 − t. Padding one column and reading the
+    rows anew in a matrix that is one column narrower does that for all rows at once; what is
+    shifted in belongs to later keys, which are hidden.
     """
     rows, heads, steps, keys = scores_BHTK.shape
     padded = functional.pad(scores_BHTK, (1, 0))

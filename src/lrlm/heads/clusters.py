@@ -3,8 +3,9 @@
 An adaptive softmax (Grave et al. 2017) puts the frequent words into a head that is scored for
 every token, and the rare ones into tails that are scored only for the tokens that need them, with
 narrower vectors. Which cutoffs are fastest depends on how often words occur and on what a matrix
-product costs, so both are asked instead of fixing numbers. What was chosen is kept in a model's
-configuration: a saved model never depends on the machine it is loaded on.
+product costs, so both are asked instead of fixing numbers. Speed alone would give wide vectors to
+a few dozen words only: what the model must be able to tell apart sets the limits. What was chosen
+is kept in a model's configuration: a saved model never depends on the machine it is loaded on.
 """
 
 import itertools
@@ -20,8 +21,18 @@ from torch.nn import functional
 from lrlm.errors import InputError
 
 MOST_TAILS = 3
+FEWEST_WORDS = 2000
+"""Fewer words are not clustered: their softmax is a small part of a step as it is."""
+WIDE_SHARE = 0.8
+"""At least this share of the running words is in the head, where vectors have their full width."""
+NARROWEST = 24
+"""No tail is chosen whose vectors would have fewer values."""
 WORTH_IT = 0.8
 """Clusters are used only if they are expected to take at most this share of the full softmax."""
+
+FREQUENT = 0.8
+"""Share of the tokens whose words stay in the head, with vectors of full width: without a bound,
+the fastest head is so small that common words lose most of their width."""
 
 _GRID = 28
 """Cutoffs are looked for among so many sizes, evenly spaced in their logarithm."""
@@ -54,22 +65,28 @@ def choose_cutoffs(
     """Give the first word of each tail, or nothing where a full softmax is as good.
 
     `counts` are those of the words in order of frequency, `width` that of the head's vectors, each
-    tail's is `divisor` times smaller than the one before, and `tokens` are scored at a time.
+    tail's is `divisor` times smaller than the one before, and `tokens` are scored at a time. The
+    fastest cutoffs are taken that respect `FEWEST_WORDS`, `WIDE_SHARE` and `NARROWEST`.
     """
     if any(later > earlier for earlier, later in itertools.pairwise(counts)):
         raise InputError("word counts must be in descending order for an adaptive softmax")
     cost = cost or SoftmaxCost()
     size = len(counts)
+    if size < FEWEST_WORDS:
+        return ()
     seen = np.concatenate([[0.0], np.cumsum(counts, dtype=np.float64)])
     share = seen / max(seen[-1], 1.0)
-    grid = np.unique(np.geomspace(16, max(size - 1, 16), _GRID).astype(int)).tolist()
+    smallest_head = min(max(int(np.searchsorted(share, WIDE_SHARE)), 1), size - 1)
+    grid = np.unique(np.geomspace(smallest_head, size - 1, _GRID).round().astype(int)).tolist()
     best, best_seconds = (), WORTH_IT * cost.seconds(tokens, size, width)
     for tails in range(1, MOST_TAILS + 1):
-        for cutoffs in itertools.combinations([cut for cut in grid if cut < size], tails):
+        if width / divisor**tails < NARROWEST:
+            break
+        for cutoffs in itertools.combinations(grid, tails):
             seconds = cost.seconds(tokens, cutoffs[0] + tails, width)
             for tail, (first, last) in enumerate(itertools.pairwise((*cutoffs, size)), start=1):
                 in_tail = tokens * (share[last] - share[first])
-                narrow = max(width / divisor**tail, 1)
+                narrow = width / divisor**tail
                 seconds += cost.seconds(in_tail, last - first, narrow)
                 seconds += cost.seconds(in_tail, narrow, width) + cost.call
             if seconds < best_seconds:

@@ -102,6 +102,7 @@ class RelationHead(nn.Module):
 
         Relations outside the mask have −inf, and so have all where a topic has none.
         """
+        check_shape("mask_BR", mask_BR, (None, None))
         rows, relations = mask_BR.shape
         check_shape("states_BSD", states_BSD, (rows, None, self.state_size))
         check_shape("vectors_BRW", vectors_BRW, (rows, relations, self.vector_size))

@@ -1,0 +1,69 @@
+"""The LSTM against the contract of backbones and against PyTorch's own packed sequences."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from lrlm.backbones import LstmBackbone, LstmConfig, LstmState
+from lrlm.errors import InputError
+from tests.backbones.contract import INPUT_SIZE, BackboneContract, close, random_inputs
+
+
+class TestLstm(BackboneContract):
+    def build(self, *, dropout: float = 0.0) -> LstmBackbone:
+        return LstmBackbone(LstmConfig(layers=2, hidden_size=4, dropout=dropout), INPUT_SIZE)
+
+    @pytest.mark.parametrize("lengths", [[9, 9, 9], [3, 90, 41], [1, 2, 3]])
+    def test_equals_a_packed_sequence(self, lengths: list[int]) -> None:
+        torch.manual_seed(0)
+        backbone = self.build().double()
+        reference = nn.LSTM(INPUT_SIZE, 4, 2, batch_first=True).double()
+        for layer, module in enumerate(backbone.layers):
+            for name, parameter in module.named_parameters():
+                getattr(reference, name.replace("_l0", f"_l{layer}")).data.copy_(parameter.data)
+        inputs = random_inputs(3, max(lengths))
+        state = LstmState(
+            random_inputs(2, 3, width=4, seed=1), random_inputs(2, 3, width=4, seed=2)
+        )
+        packed = pack_padded_sequence(
+            inputs, torch.tensor(lengths), batch_first=True, enforce_sorted=False
+        )
+        packed_outputs, (hidden, cells) = reference(packed, (state.hidden_LBD, state.cells_LBD))
+        expected, _ = pad_packed_sequence(packed_outputs, batch_first=True)
+        outputs, after = backbone(inputs, torch.tensor(lengths), state)
+        close(outputs, expected)
+        assert isinstance(after, LstmState)
+        close(after.hidden_LBD, hidden)
+        close(after.cells_LBD, cells)
+
+    def test_gradient_flows_through_the_state(self) -> None:
+        torch.manual_seed(0)
+        backbone = self.build().double()
+        inputs = random_inputs(2, 4).requires_grad_()
+        _, state = backbone(inputs, torch.tensor([4, 2]), backbone.initial_state(2))
+        backbone(random_inputs(2, 1), torch.tensor([1, 1]), state)[0].sum().backward()
+        assert inputs.grad is not None
+        assert (inputs.grad[0, 3] != 0).all()
+        assert (inputs.grad[1, 1] != 0).all()
+        assert (inputs.grad[1, 2:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("layers", 0),
+        ("hidden_size", 0),
+        ("dropout", 1.0),
+        ("dropout", -0.1),
+        ("dropout", float("nan")),
+    ],
+)
+def test_config_errors_name_the_field(field: str, value: float) -> None:
+    with pytest.raises(InputError, match=f"LstmConfig.{field}"):
+        LstmConfig(**{field: value})  # type: ignore[arg-type]
+
+
+def test_input_size_is_checked() -> None:
+    with pytest.raises(InputError, match="input_size"):
+        LstmBackbone(LstmConfig(), 0)
