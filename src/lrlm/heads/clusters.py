@@ -30,10 +30,6 @@ NARROWEST = 24
 WORTH_IT = 0.8
 """Clusters are used only if they are expected to take at most this share of the full softmax."""
 
-FREQUENT = 0.8
-"""Share of the tokens whose words stay in the head, with vectors of full width: without a bound,
-the fastest head is so small that common words lose most of their width."""
-
 _GRID = 28
 """Cutoffs are looked for among so many sizes, evenly spaced in their logarithm."""
 
