@@ -17,6 +17,12 @@ def write(folder: Path, content: str, *, overwrite: bool = False) -> None:
         write_manifest(draft, format="test", version=1)
 
 
+def write_half(folder: Path, trouble: type[BaseException]) -> None:
+    with new_folder(folder, overwrite=True) as draft:
+        (draft / "content").write_text("half", encoding="utf-8")
+        raise trouble
+
+
 def content(folder: Path) -> str:
     return (folder / "content").read_text(encoding="utf-8")
 
@@ -40,9 +46,8 @@ def test_a_folder_appears_when_its_block_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("trouble", [StoppedError, KeyboardInterrupt, SystemExit, OSError])
 def test_trouble_leaves_nothing(tmp_path: Path, trouble: type[BaseException]) -> None:
-    with pytest.raises(trouble), new_folder(tmp_path / "out") as draft:
-        (draft / "content").write_text("half", encoding="utf-8")
-        raise trouble
+    with pytest.raises(trouble):
+        write_half(tmp_path / "out", trouble)
     assert names(tmp_path) == []
 
 
@@ -50,9 +55,8 @@ def test_trouble_leaves_nothing(tmp_path: Path, trouble: type[BaseException]) ->
 def test_trouble_leaves_the_old_folder(tmp_path: Path, trouble: type[BaseException]) -> None:
     target = tmp_path / "out"
     write(target, "old")
-    with pytest.raises(trouble), new_folder(target, overwrite=True) as draft:
-        (draft / "content").write_text("half", encoding="utf-8")
-        raise trouble
+    with pytest.raises(trouble):
+        write_half(target, trouble)
     assert names(tmp_path) == ["out"]
     assert content(target) == "old"
 

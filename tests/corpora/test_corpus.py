@@ -89,12 +89,13 @@ def test_other_tools_can_read_the_columns(tmp_path: Path) -> None:
 
 NAME = st.text(max_size=4)
 NUMBER = st.integers(0, 2**31 - 1)
+NAMES, NUMBERS = st.lists(NAME, max_size=3), st.lists(NUMBER, max_size=3)
 RELATION = st.builds(
     LinkableRelation,
     NAME,
     NAME,
-    st.lists(st.lists(NAME, max_size=3).map(tuple), max_size=3).map(tuple),
-    st.lists(NAME, max_size=3).map(tuple),
+    st.lists(NAMES.map(tuple), max_size=3).map(tuple),
+    NAMES.map(tuple),
 )
 DOCUMENT = st.builds(
     LinkedDocument,
@@ -102,16 +103,14 @@ DOCUMENT = st.builds(
     NAME,
     NAME,
     NAME,
-    st.builds(
-        Tokens, st.lists(NAME, max_size=3), st.lists(NUMBER, max_size=3), st.lists(NUMBER, max_size=3)
-    ),
+    st.builds(Tokens, NAMES, NUMBERS, NUMBERS),
     st.lists(RELATION, max_size=3).map(tuple),
     st.lists(st.builds(Mention, NUMBER, NUMBER, NUMBER, NUMBER), max_size=3).map(tuple),
     st.none()
     | st.lists(
         st.builds(GoldMention, NUMBER, NUMBER, st.none() | NAME, st.none() | NAME), max_size=3
     ).map(tuple),
-)  # fmt: skip
+)
 
 
 @given(st.lists(DOCUMENT, max_size=3))

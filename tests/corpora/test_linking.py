@@ -44,7 +44,7 @@ def test_new_york_is_not_in_new_yorker() -> None:
 
 def test_spans_after_a_longer_word_are_not_shifted() -> None:
     relations = linkable_relations(place("New York", "Albany"), AS_GIVEN)
-    mentions = Matcher(relations).find("New Yorker , New York , Albany".split())
+    mentions = Matcher(relations).find(split_words("New Yorker, New York, Albany"))
     assert [(mention.start, mention.end) for mention in mentions] == [(3, 5), (6, 7)]
 
 

@@ -1,4 +1,4 @@
-"""Pruning, the slow and obvious way: take the best span that is left, drop what overlaps, repeat."""
+"""Pruning, the slow and obvious way: take the best span left, drop what overlaps."""
 
 from collections.abc import Sequence
 

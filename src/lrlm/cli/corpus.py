@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from lrlm.cli.console import errors, output, progress_of
 from lrlm.corpora import LetterCase, LinkOptions
@@ -141,7 +142,7 @@ def show(
 def tell_build(report: BuildReport, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
     for example in report.examples:
-        errors.print(f"[yellow]skipped[/] {example}", highlight=False, soft_wrap=True)
+        errors.print(f"[yellow]skipped[/] {escape(example)}", highlight=False, soft_wrap=True)
     if report.bad_lines:
         errors.print(f"[yellow]{report.bad_lines:,} bad lines skipped[/]", highlight=False)
     nameless = report.facts["whose_object_has_no_form"]
@@ -155,9 +156,10 @@ def tell_build(report: BuildReport, seconds: float) -> None:
     documents = sum(
         int(report.corpus.statistics(split)["documents"]) for split in report.corpus.splits
     )
+    folder = escape(str(report.corpus.folder))
     output.print(
-        f"Wrote [bold]{report.corpus.folder}[/]: {documents:,} articles, {report.facts['used']:,}"
-        f" facts, tokens as in '{report.corpus.options.profile}', in {seconds:.1f} s.",
+        f"Wrote [bold]{folder}[/]: {documents:,} articles, {report.facts['used']:,} facts,"
+        f" tokens as in '{report.corpus.options.profile}', in {seconds:.1f} s.",
         highlight=False,
         soft_wrap=True,
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from lrlm.cli.console import output, progress_of
 from lrlm.cli.corpus import cores
@@ -22,12 +23,13 @@ def demo(
     with progress_of("articles") as progress:
         report = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
     seconds = time.perf_counter() - start
+    folder = escape(str(report.corpus.folder))
     output.print(corpus_table(report.corpus))
     output.print()
     output.print(article_view(next(report.corpus.documents("test"))))
     output.print(
-        f"Built [bold]{report.corpus.folder}[/] in {seconds:.1f} s. Look at more articles with:"
-        f" lrlm corpus show {report.corpus.folder}",
+        f"Built [bold]{folder}[/] in {seconds:.1f} s. Look at more articles with:"
+        f" lrlm corpus show {folder}",
         highlight=False,
         soft_wrap=True,
     )

@@ -1,6 +1,7 @@
 """A corpus in, the paper's table of dataset statistics out, for the terminal."""
 
 from rich.table import Table
+from rich.text import Text
 
 from lrlm.corpora.corpus import Corpus
 
@@ -14,7 +15,11 @@ _FORMATS = {
 
 def corpus_table(corpus: Corpus) -> Table:
     """Lay the statistics of all splits side by side."""
-    table = Table(title=f"Corpus {corpus.folder.name}", title_justify="left", box=None)
+    table = Table(
+        title=Text(f"Corpus {corpus.folder.resolve().name}", "italic"),
+        title_justify="left",
+        box=None,
+    )
     table.add_column("")
     for split in corpus.splits:
         table.add_column(split, justify="right")

@@ -1,0 +1,360 @@
+"""From input files to a corpus: what is linked, and that only the content of the input matters."""
+
+import gzip
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from lrlm.corpora import GoldMention, LinkOptions
+from lrlm.corpora.build import BuildInputs, build_corpus
+from lrlm.corpora.corpus import Corpus
+from lrlm.errors import FormatError, InputError, LrlmError
+from lrlm.knowledge import TITLE
+from lrlm.text import Profile
+from tests.corpora import small_world
+from tests.corpora.small_world import FORMS, TEST, TRAIN, TRIPLES, digests
+
+
+def build(tmp_path: Path, inputs: BuildInputs, name: str = "out", **options: object) -> Corpus:
+    return build_corpus(tmp_path / name, inputs, **options).corpus  # type: ignore[arg-type]
+
+
+def mentions(corpus: Corpus, article: str) -> list[tuple[str, str, str]]:
+    document = corpus.document(article)
+    return [
+        (
+            " ".join(document.tokens.words[mention.start : mention.end]),
+            document.relations[mention.relation].type,
+            document.relations[mention.relation].object,
+        )
+        for mention in document.mentions
+    ]
+
+
+# What is built
+
+
+def test_articles_are_linked_with_their_topics(tmp_path: Path) -> None:
+    corpus = build(tmp_path, small_world.write(tmp_path / "in"))
+    assert corpus.splits == ("train", "test")
+    assert [document.id for document in corpus.documents("train")] == ["rhine", "Danube"]
+    assert mentions(corpus, "rhine") == [
+        ("Rhine", TITLE, "Rhine"),
+        ("1,230", "length", "1230 km"),
+        ("1,230 km", "length", "1230 km"),
+        ("Alps", "source", "Alps"),
+        ("North Sea", "mouth", "North_Sea"),
+    ]
+    assert mentions(corpus, "Danube") == [
+        ("Danube", TITLE, "Danube"),
+        ("Black Sea", "mouth", "Black_Sea"),
+    ]
+
+
+def test_ids_titles_and_facts_that_are_not_mentioned_survive(tmp_path: Path) -> None:
+    document = build(tmp_path, small_world.write(tmp_path / "in")).document("rhine")
+    assert (document.topic, document.title) == ("Rhine", "Rhine (river)")
+    assert document.text == TRAIN[0]["text"]
+    types = [relation.type for relation in document.relations]
+    assert types == [TITLE, "length", "mouth", "source"]
+    assert document.relations[0].texts == ("Rhine", "Rhein", "Rhine (river)")
+    assert document.relations[2].texts == ("North Sea", "German Ocean")
+
+
+def test_what_became_of_the_facts_is_counted(tmp_path: Path) -> None:
+    triples = [*TRIPLES, TRIPLES[0]]
+    report = build_corpus(tmp_path / "out", small_world.write(tmp_path / "in", triples=triples))
+    assert report.facts == {
+        "read": 9,
+        "repeated": 1,
+        "of_topics_without_an_article": 2,  # Elbe and Amazon
+        "whose_object_has_no_form": 1,  # Liechtenstein
+        "used": 5,
+    }
+    assert report.corpus.manifest["counts"]["facts"] == report.facts
+    assert report.corpus.statistics("train")["relations per topic"] == 2.5
+
+
+def test_a_topic_without_facts_keeps_its_title(tmp_path: Path) -> None:
+    corpus = build(tmp_path, small_world.write(tmp_path / "in"))
+    assert mentions(corpus, "Oder") == [("Oder", TITLE, "Oder")]
+    assert len(corpus.document("Oder").relations) == 1
+
+
+def test_two_articles_may_be_about_one_topic(tmp_path: Path) -> None:
+    train = [{"id": name, "topic": "Rhine", "text": "Rhine ."} for name in "ab"]
+    corpus = build(tmp_path, small_world.write(tmp_path / "in", train=train))
+    assert mentions(corpus, "a") == mentions(corpus, "b") == [("Rhine", TITLE, "Rhine")]
+
+
+def test_a_fact_given_as_entity_and_as_literal_is_one_relation(tmp_path: Path) -> None:
+    triples = ["Rhine\tsource\tAlps\tliteral", "Rhine\tsource\tAlps\tentity"]
+    forms = ["Alps\tAlps", "Alps\tthe Alpine mountains"]
+    inputs = small_world.write(tmp_path / "in", triples=triples, forms=forms)
+    report = build_corpus(tmp_path / "out", inputs)
+    _, source = report.corpus.document("rhine").relations
+    assert source.texts == ("Alps", "the Alpine mountains")
+    assert (report.facts["repeated"], report.facts["used"]) == (1, 1)
+
+
+def test_a_literal_stands_in_for_an_entity_without_form(tmp_path: Path) -> None:
+    triples = ["Rhine\tsource\tAlps\tliteral", "Rhine\tsource\tAlps\tentity"]
+    inputs = small_world.write(tmp_path / "in", triples=triples, forms=["Rhine\tRhine"])
+    report = build_corpus(tmp_path / "out", inputs)
+    assert report.corpus.document("rhine").relations[1].texts == ("Alps",)
+    assert report.facts["whose_object_has_no_form"] == 0
+    assert report.facts["used"] == 1
+
+
+def test_gold_mentions_become_tokens_and_misplaced_ones_are_counted(tmp_path: Path) -> None:
+    def gold(start: int, end: int, **names: str) -> dict[str, object]:
+        return {"start": start, "end": end, **names}
+
+    train: list[dict[str, object]] = [
+        {
+            "id": "Rhine",
+            "text": "The Rhine ends.",
+            "gold": [
+                gold(10, 14),
+                gold(4, 9, type=TITLE, object="Rhine"),
+                gold(4, 9),
+                gold(5, 9),
+                gold(0, 6),
+            ],
+        },
+        {"id": "Danube", "text": "The Danube."},
+    ]
+    report = build_corpus(tmp_path / "out", small_world.write(tmp_path / "in", train=train))
+    assert report.misplaced_gold == 2
+    assert report.corpus.document("Rhine").gold == (
+        GoldMention(1, 2, None, None),
+        GoldMention(1, 2, TITLE, "Rhine"),
+        GoldMention(2, 3, None, None),
+    )
+    assert report.corpus.document("Danube").gold is None
+
+
+def test_odd_characters_survive(tmp_path: Path) -> None:
+    text = "a\u0000b 😀 e\u0301 Rhine \u2028 end"
+    corpus = build(
+        tmp_path, small_world.write(tmp_path / "in", train=[{"id": "Rhine", "text": text}])
+    )
+    assert corpus.document("Rhine").text == text
+    assert mentions(corpus, "Rhine") == [("Rhine", TITLE, "Rhine")]
+
+
+def test_the_convention_of_the_tokens_is_found_or_given(tmp_path: Path) -> None:
+    train = [{"id": "Rhine", "text": "The Rhine , a river , ends ."}]
+    inputs = small_world.write(tmp_path / "in", train=train)
+    assert build(tmp_path, inputs, "found").options.profile is Profile.SPACES
+    given = build(tmp_path, inputs, "given", profile=Profile.WIKITEXT)
+    assert given.options.profile is Profile.WIKITEXT
+
+
+def test_options_are_used_and_remembered(tmp_path: Path) -> None:
+    options = LinkOptions(stop_words=True)
+    triples, forms = ["Rhine\tarticle\tThe"], ["The\tthe"]
+    inputs = small_world.write(tmp_path / "in", triples=triples, forms=forms)
+    corpus = build(tmp_path, inputs, options=options)
+    assert corpus.options == LinkOptions(Profile.RAW, stop_words=True)
+    assert ("the", "article", "The") in mentions(corpus, "rhine")
+
+
+def test_a_limit_takes_the_first_articles_of_each_split(tmp_path: Path) -> None:
+    corpus = build(tmp_path, small_world.write(tmp_path / "in"), limit=1)
+    assert [document.id for document in corpus.documents("train")] == ["rhine"]
+    assert [document.id for document in corpus.documents("test")] == ["Oder"]
+    assert corpus.manifest["limit"] == 1
+
+
+def test_the_manifest_names_the_inputs_and_no_place_or_time(tmp_path: Path) -> None:
+    corpus = build(tmp_path, small_world.write(tmp_path / "in"))
+    names = [each["name"] for each in corpus.manifest["inputs"]]
+    assert names == ["triples.tsv", "forms.tsv", "train.jsonl", "test.jsonl"]
+    assert str(tmp_path) not in (corpus.folder / "manifest.json").read_text(encoding="utf-8")
+
+
+# The same bytes
+
+
+def test_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
+    inputs = small_world.write_large(tmp_path / "in", 1500)  # three batches
+    one, two = (build(tmp_path, inputs, f"by {n}", workers=n) for n in (1, 2))
+    assert digests(one.folder) == digests(two.folder)
+    assert [each.id for each in one.documents("train")] == [f"T{n}" for n in range(1500)]
+
+
+def test_the_order_of_triples_does_not_matter(tmp_path: Path) -> None:
+    triples = list(TRIPLES)
+    random.Random(0).shuffle(triples)
+    assert triples != list(TRIPLES)
+    sorted_ = build(tmp_path, small_world.write(tmp_path / "sorted"), "one").folder
+    shuffled = build(
+        tmp_path, small_world.write(tmp_path / "shuffled", triples=triples), "two"
+    ).folder
+    one, two = digests(sorted_), digests(shuffled)
+    assert one.pop("manifest.json") != two.pop("manifest.json")  # it names the inputs by content
+    assert one == two
+
+
+def test_small_memory_gives_the_same_bytes(tmp_path: Path) -> None:
+    inputs = small_world.write_large(tmp_path / "in", 600)
+    roomy, narrow = (build(tmp_path, inputs, f"in {m}", memory=m) for m in ("1GB", "100MB"))
+    assert digests(roomy.folder) == digests(narrow.folder)
+
+
+def test_compressed_and_plain_files_give_the_same_corpus(tmp_path: Path) -> None:
+    plain = small_world.write(tmp_path / "in")
+    packed = tmp_path / "train.gz"
+    packed.write_bytes(gzip.compress(plain.articles["train"].read_bytes()))
+    other = BuildInputs(
+        plain.triples, plain.forms, {"test": plain.articles["test"], "train": packed}
+    )
+    one, two = (
+        digests(build(tmp_path, each, name).folder) for each, name in [(plain, "a"), (other, "b")]
+    )
+    del one["manifest.json"], two["manifest.json"]
+    assert one == two
+
+
+# Bad input
+
+
+def refuse(tmp_path: Path, inputs: BuildInputs, message: str, **options: object) -> None:
+    """Expect a build to fail with one line, with an old corpus left as it was, and without one."""
+    old = build(tmp_path, small_world.write(tmp_path / "old input"), "old").folder
+    before = digests(old)
+    for name in ("old", "new"):
+        with pytest.raises(LrlmError, match=message) as caught:
+            build(tmp_path, inputs, name, overwrite=True, **options)
+        assert "\n" not in str(caught.value)
+    assert digests(old) == before
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left <= {"old", "old input", "in"}, "nothing may be left behind"
+
+
+def test_a_few_malformed_lines_are_skipped_and_reported(tmp_path: Path) -> None:
+    inputs = small_world.write(
+        tmp_path / "in",
+        triples=[*TRIPLES, "only one column"],
+        forms=[*FORMS[:2], "a\tb\tc", *FORMS[2:]],
+        train=[TRAIN[0], "{", TRAIN[1]],
+        test=TEST,
+    )
+    report = build_corpus(tmp_path / "out", inputs, max_bad=0.4)
+    assert report.bad_lines == 3
+    assert report.corpus.manifest["counts"]["bad_lines"] == 3
+    for example, expected in zip(
+        report.examples,
+        (
+            r"triples\.tsv:9: expected subject, relation, object .* found 1 column",
+            r"forms\.tsv:3: expected entity and form between a tab, found 3 columns",
+            r"train\.jsonl:2: not JSON \(.*\)",
+        ),
+        strict=True,
+    ):
+        assert re.fullmatch(rf"{re.escape(str(tmp_path))}/in/{expected}", example)
+    assert report.corpus.statistics("train")["documents"] == 2
+
+
+@pytest.mark.parametrize("which", ["triples", "forms", "train"])
+def test_too_many_malformed_lines_stop_the_build(tmp_path: Path, which: str) -> None:
+    content: dict[str, list[object]] = {
+        "triples": [*TRIPLES], "forms": [*FORMS], "train": [*TRAIN],
+    }  # fmt: skip
+    content[which].append("{")
+    inputs = small_world.write(tmp_path / "in", **content)  # type: ignore[arg-type]
+    line = len(content[which])
+    refuse(tmp_path, inputs, rf"{which}\.\w+:{line}: .*1 of {line} lines are bad.*--max-bad")
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in", triples=["Rhine\tNorth_Sea"] * 3)
+    refuse(tmp_path, inputs, r"triples\.tsv:1: expected subject, .*found 2 columns \(3 of 3")
+
+
+def test_a_missing_field_is_named(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in", train=[{"id": "a", "body": "x"}])
+    refuse(tmp_path, inputs, r"train\.jsonl:1: the field 'text' is missing")
+
+
+def test_two_articles_with_one_id_are_refused(tmp_path: Path) -> None:
+    again = [{**TRAIN[0], "topic": "Elbe"}]
+    refuse(tmp_path, small_world.write(tmp_path / "in", train=TRAIN, valid=again), "id 'rhine'")
+
+
+def test_splits_that_share_topics_are_refused_and_the_topics_named(tmp_path: Path) -> None:
+    train = [{"id": f"a{n}", "topic": f"T{n}", "text": "x"} for n in range(9)]
+    test = [{"id": f"b{n}", "topic": f"T{n}", "text": "x"} for n in range(1, 8)]
+    inputs = small_world.write(tmp_path / "in", train=train, test=test)
+    refuse(tmp_path, inputs, "share topics.*'T1', 'T2', 'T3', 'T4', 'T5' and 2 more")
+
+
+@pytest.mark.parametrize("which", ["triples.tsv", "forms.tsv", "train.jsonl"])
+def test_an_empty_file_is_refused(tmp_path: Path, which: str) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    (tmp_path / "in" / which).write_text("", encoding="utf-8")
+    refuse(tmp_path, inputs, f"{which} is empty")
+
+
+@pytest.mark.parametrize("which", ["triples.gz", "forms.gz", "train.gz"])
+def test_a_truncated_gzip_is_refused(tmp_path: Path, which: str) -> None:
+    inputs = small_world.write_large(tmp_path / "in", 300)
+    path = tmp_path / "in" / which
+    path.write_bytes(path.read_bytes()[:-100])
+    refuse(tmp_path, inputs, f"{which}:[0-9]+: damaged or truncated")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    with pytest.raises(InputError, match=r"gone\.tsv: there is no such file"):
+        BuildInputs(tmp_path / "gone.tsv", inputs.forms, inputs.articles)
+
+
+def test_inputs_without_articles_or_with_another_split_are_refused(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    with pytest.raises(InputError, match="no articles"):
+        BuildInputs(inputs.triples, inputs.forms, {})
+    with pytest.raises(InputError, match="no split 'dev'"):
+        BuildInputs(inputs.triples, inputs.forms, {"dev": inputs.forms})
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [({"limit": 0}, "limit"), ({"max_bad": 1.0}, "bad lines"), ({"workers": 0}, "worker")],
+)
+def test_options_out_of_range_are_refused(
+    tmp_path: Path, option: dict[str, object], message: str
+) -> None:
+    refuse(tmp_path, small_world.write(tmp_path / "in"), message, **option)
+
+
+def test_an_existing_corpus_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    folder = build(tmp_path, inputs).folder
+    before = digests(folder)
+    with pytest.raises(InputError, match="--overwrite"):
+        build(tmp_path, inputs, limit=1)
+    assert digests(folder) == before
+    assert build(tmp_path, inputs, limit=1, overwrite=True).manifest["limit"] == 1
+
+
+def test_bad_lines_do_not_hide_that_nothing_is_left(tmp_path: Path) -> None:
+    refuse(tmp_path, small_world.write(tmp_path / "in", train=["{"]), "not JSON", max_bad=0.99)
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    told: list[tuple[str, int]] = []
+    inputs = small_world.write_large(tmp_path / "in", 1100)
+    build(tmp_path, inputs, progress=lambda doing, done: told.append((doing, done)))
+    assert told[0] == ("reading the graph", 0)
+    assert told[-1] == ("linking articles", 1100)
+    assert ("reading articles", 1000) in told
+
+
+def test_errors_are_of_the_family(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in", triples=["x"])
+    with pytest.raises(FormatError):
+        build(tmp_path, inputs)
