@@ -133,15 +133,16 @@ class WordHead(nn.Module):
         self.narrow = nn.ModuleList(
             nn.Linear(config.projection_size, tail.width, bias=False) for tail in tails
         )
-        self.tables = nn.ParameterList()
-        for number, cluster in enumerate(self.clusters):
-            if config.tied and embedding is not None:
-                table = embedding.tables[number]
-                if table.shape != (len(cluster), cluster.width):
-                    raise InputError("a tied head and its embedding must have the same words")
-            else:
-                table = torch.randn(len(cluster), cluster.width) / cluster.width**0.5
-            self.tables.append(table)
+        if config.tied and embedding is not None:
+            if embedding.clusters != self.clusters:
+                raise InputError("a tied head and its embedding must have the same words")
+            # The list itself is shared: moving a model may replace the parameters inside it.
+            self.tables = embedding.tables
+        else:
+            self.tables = nn.ParameterList(
+                torch.randn(len(cluster), cluster.width) / cluster.width**0.5
+                for cluster in self.clusters
+            )
         self.tails_table = nn.Parameter(torch.zeros(len(tails), config.projection_size))
         self.biases = nn.ParameterList(torch.zeros(len(cluster)) for cluster in self.clusters)
         self.tails_bias = nn.Parameter(torch.zeros(len(tails)))
