@@ -155,8 +155,8 @@ def test_tied_tables_are_the_same_parameters_and_untied_ones_are_not() -> None:
 
 def test_tables_stay_tied_when_a_model_is_filled_after_it_was_built_without_memory() -> None:
     with torch.device("meta"):
-        model = torch.nn.ModuleList(build((4, 9), tied=True))
-    embedding, head = model.to_empty(device="cpu")
+        embedding, head = build((4, 9), tied=True)
+    torch.nn.ModuleList([embedding, head]).to_empty(device="cpu")
     assert all(a is b for a, b in zip(embedding.tables, head.tables, strict=True))
 
 
