@@ -9,6 +9,7 @@ is kept in a model's configuration: a saved model never depends on the machine i
 """
 
 import itertools
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,19 +93,28 @@ def choose_cutoffs(
 
 @cache
 def measure_softmax_cost(device: str = "cpu") -> SoftmaxCost:
-    """Time a few softmaxes on a device and solve for their cost; takes about a second."""
+    """Time a few softmaxes on a device and solve for their cost; takes about a second.
+
+    Each figure is rounded to a power of four: only its size matters for the choice, and two models
+    that are to be compared should not get other clusters because the machine was busy for one.
+    """
     shapes = ((64, 64, 16), (1024, 4096, 16), (1024, 4096, 256))
     seconds = [_time_softmax(*shape, device=device) for shape in shapes]
     rows = [(1.0, tokens * words, tokens * words * width) for tokens, words, width in shapes]
     call, score, product = np.linalg.solve(np.array(rows), np.array(seconds)).tolist()
-    standard = SoftmaxCost()
-    # Noise can make a small share come out as nothing or less.
+    # On a busy machine a figure can come out as nothing or less, or a call as far too long.
     return SoftmaxCost(
-        max(call, standard.call / 10), max(score, standard.score / 10), max(product, 1e-14)
+        _power_of_four(min(max(call, 1e-6), 1e-3)),
+        _power_of_four(max(score, 1e-12)),
+        _power_of_four(max(product, 1e-14)),
     )
 
 
-def _time_softmax(tokens: int, words: int, width: int, *, device: str, repeats: int = 5) -> float:
+def _power_of_four(value: float) -> float:
+    return float(4.0 ** round(math.log(value, 4)))
+
+
+def _time_softmax(tokens: int, words: int, width: int, *, device: str, repeats: int = 15) -> float:
     states = torch.randn(tokens, width, device=device, requires_grad=True)
     table = torch.randn(words, width, device=device, requires_grad=True)
     targets = torch.zeros(tokens, dtype=torch.long, device=device)

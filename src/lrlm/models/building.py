@@ -22,6 +22,7 @@ from lrlm.heads import (
     RelationConfig,
     RelationHead,
     RelationVectors,
+    SoftmaxCost,
     SourceHead,
     VectorTable,
     WordConfig,
@@ -60,12 +61,19 @@ class ModelConfig:
         check_at_least("ModelConfig.position_size", self.position_size, 1)
 
 
-def with_cutoffs(config: ModelConfig, word_counts: Sequence[int]) -> ModelConfig:
-    """Choose the clusters of the words if that is left open; the result is what a run saves."""
+def with_cutoffs(
+    config: ModelConfig, word_counts: Sequence[int], cost: SoftmaxCost | None = None
+) -> ModelConfig:
+    """Choose the clusters of the words if that is left open; the result is what a run saves.
+
+    `cost` is that of the device the model will be trained on; without it, that of a usual CPU.
+    """
     words = config.words
     if words.cutoffs is not None:
         return config
-    cutoffs = choose_cutoffs(word_counts, width=words.projection_size, divisor=words.divisor)
+    cutoffs = choose_cutoffs(
+        word_counts, width=words.projection_size, divisor=words.divisor, cost=cost
+    )
     return replace(config, words=replace(words, cutoffs=cutoffs))
 
 
