@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("demo")(demo.demo)
+app.command("demo", epilog="Example: lrlm demo --out demo")(demo.demo)
 app.add_typer(kg.app, name="kg")
 app.add_typer(corpus.app, name="corpus")
 
@@ -48,7 +48,7 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one for each ending
     """Run a command; every expected trouble is one line on standard error and exit code 2."""
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = app(args=arguments, prog_name="lrlm", standalone_mode=False)
     except typer.Exit as exit_:
         return exit_.exit_code
     except typer.TyperException as error:

@@ -6,8 +6,15 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-output = Console()
-errors = Console(stderr=True)
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to `main`, for which a reader that has seen enough is no trouble."""
+        raise BrokenPipeError
+
+
+output = _Console()
+errors = _Console(stderr=True)
 
 
 @contextmanager

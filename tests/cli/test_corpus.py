@@ -1,0 +1,193 @@
+"""`lrlm corpus` and `lrlm demo`, as a user runs them."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lrlm.cli import main
+from lrlm.corpora.build import build_corpus
+from lrlm.corpora.corpus import Corpus
+from tests.corpora import small_world
+from tests.corpora.small_world import TRIPLES, as_arguments, digests
+
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")  # colours and progress bars are made of these
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return build_corpus(tmp_path / "rivers", small_world.write(tmp_path / "in")).corpus.folder
+
+
+def test_build_says_what_it_built(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    assert main([*as_arguments(inputs, tmp_path / "out"), "--workers", "1"]) == 0
+    output, errors = capsys.readouterr()
+    assert re.fullmatch(
+        r"Wrote .*/out: 3 articles, 5 facts, tokens as in 'raw', in [\d.]+ s\.\n", output
+    )
+    assert errors == "1 facts left out: their object has no form\n"
+    assert Corpus(tmp_path / "out").splits == ("train", "test")
+
+
+def test_the_command_builds_what_the_function_builds(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    build_corpus(tmp_path / "function", inputs)
+    assert main([*as_arguments(inputs, tmp_path / "command"), "--workers", "1"]) == 0
+    assert digests(tmp_path / "command") == digests(tmp_path / "function")
+
+
+def test_options_reach_the_build(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    options = ["--tokens", "wikitext", "--letter-case", "variants", "--stop-words", "--limit", "1"]
+    assert main([*as_arguments(inputs, tmp_path / "out"), *options, "--workers", "1"]) == 0
+    manifest = Corpus(tmp_path / "out").manifest
+    assert manifest["options"] == {
+        "profile": "wikitext",
+        "letter_case": "variants",
+        "stop_words": True,
+    }
+    assert manifest["limit"] == 1
+
+
+def test_bad_lines_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = "a\tb\tc\t[/bold]"  # not a closing colour
+    inputs = small_world.write(tmp_path / "in[bold]", triples=[*TRIPLES, odd])
+    arguments = [*as_arguments(inputs, tmp_path / "out[bold]"), "--workers", "1"]
+    assert main(arguments) == 2
+    refused = capsys.readouterr().err
+    assert "in[bold]/triples.tsv:9: the fourth column must be entity or literal" in refused
+    assert refused.count("\n") == 1
+    assert not (tmp_path / "out[bold]").exists()
+    assert main([*arguments, "--max-bad", "0.2"]) == 0
+    output, errors = capsys.readouterr()
+    assert "out[bold]: 3 articles" in output
+    assert "skipped" in errors
+    assert (
+        "in[bold]/triples.tsv:9: the fourth column must be entity or literal, not '[/bold]'"
+        in errors
+    )
+    assert "1 bad lines skipped" in errors
+
+
+def test_misplaced_gold_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train = [{"id": "Rhine", "text": "The Rhine.", "gold": [{"start": 5, "end": 9}]}]
+    inputs = small_world.write(tmp_path / "in", train=train)
+    assert main([*as_arguments(inputs, tmp_path / "out"), "--workers", "1"]) == 0
+    assert "1 gold mentions left out: they cut through a token\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--train", "gone.jsonl"], "gone.jsonl: there is no such file"),
+        (["--limit", "0"], "--limit"),
+        (["--max-bad", "1"], "--max-bad"),
+        (["--workers", "0"], "--workers"),
+        (["--tokens", "klingon"], "klingon"),
+    ],
+)
+def test_bad_arguments_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: list[str], message: str
+) -> None:
+    arguments = as_arguments(small_world.write(tmp_path / "in"), tmp_path / "out")
+    assert main([*arguments, *change]) == 2
+    output, errors = capsys.readouterr()
+    assert (output, errors.count("\n")) == ("", 1)
+    assert message in errors
+    assert not (tmp_path / "out").exists()
+
+
+def test_articles_are_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    arguments = as_arguments(inputs, tmp_path / "out")
+    assert main(arguments[: arguments.index("--train")]) == 2
+    assert capsys.readouterr().err == (
+        "lrlm: there are no articles: give at least one of --train, --valid, --test\n"
+    )
+
+
+def test_overwriting_must_be_asked_for(
+    tmp_path: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*as_arguments(small_world.write(tmp_path / "in"), corpus), "--workers", "1"]
+    before = digests(corpus)
+    assert main([*arguments, "--limit", "1"]) == 2
+    assert "pass --overwrite" in capsys.readouterr().err
+    assert digests(corpus) == before
+    assert main([*arguments, "--limit", "1", "--overwrite"]) == 0
+    assert digests(corpus) != before
+
+
+def test_stats_as_a_table(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", "stats", str(corpus)]) == 0
+    output = capsys.readouterr().out
+    rows = [line.split() for line in output.splitlines()]
+    assert rows[0] == ["Corpus", "rivers"]
+    assert rows[1] == ["train", "test"]
+    assert ["documents", "2", "1"] in rows
+    assert ["relations", "per", "topic", "2.50", "0.00"] in rows
+    assert ["tokens", "covered", "33.3%", "16.7%"] in rows
+
+
+def test_stats_as_json(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", "stats", str(corpus), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert list(figures) == ["train", "test"]
+    assert figures["train"]["documents"] == 2
+    assert figures == {split: Corpus(corpus).statistics(split) for split in Corpus(corpus).splits}
+
+
+def test_show_names_every_candidate(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", "show", str(corpus), "Danube"]) == 0
+    output = capsys.readouterr().out
+    assert "The Danube ends in the Black Sea, not in the Black Seas." in output
+    assert "mouth → Black_Sea  or  words" in output
+
+
+def test_show_takes_the_first_articles_of_a_split(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["corpus", "show", str(corpus)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.index("Rhine (river)") < shown.index("Danube")
+    assert main(["corpus", "show", str(corpus), "-n", "1"]) == 0
+    assert "Danube" not in capsys.readouterr().out
+    assert main(["corpus", "show", str(corpus), "--split", "test"]) == 0
+    assert "The Oder is a river." in capsys.readouterr().out
+
+
+def test_show_says_what_is_not_there(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", "show", str(corpus), "Nile"]) == 2
+    assert capsys.readouterr().err == f"lrlm: {corpus} has no article 'Nile'\n"
+    assert main(["corpus", "show", str(corpus), "--split", "dev"]) == 2
+    assert "no split 'dev'; it has: train, test" in capsys.readouterr().err
+
+
+def run(*arguments: str, cwd: Path) -> str:
+    """Run the program with its output piped; give what it printed."""
+    command = [sys.executable, "-m", "lrlm", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+def test_the_demo_builds_and_shows_the_embedded_corpus_without_colour_when_piped(
+    tmp_path: Path,
+) -> None:
+    printed = run("demo", cwd=tmp_path)
+    assert not CONTROL.search(printed)
+    assert "tokens per document" in printed
+    assert "may come from" in printed
+    assert re.search(r"Built demo/corpus in [\d.]+ s", printed)
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+    built = run("corpus", "miniworld", "--out", "again", "--workers", "1", cwd=tmp_path)
+    assert re.match(r"Wrote again: 4,600 articles, [\d,]+ facts, tokens as in 'raw'", built)
+    one, other = digests(tmp_path / "demo" / "corpus"), digests(tmp_path / "again")
+    assert one == other
+    assert not CONTROL.search(run("corpus", "show", "again", cwd=tmp_path))
+    assert not CONTROL.search(run("corpus", "stats", "again", cwd=tmp_path))
