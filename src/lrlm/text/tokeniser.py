@@ -39,10 +39,13 @@ class Tokens:
 
 def tokenise(text: str, profile: Profile = Profile.RAW) -> Tokens:
     """Cut a text into tokens, in order, each with its place in exactly this text."""
-    spans = [match.span() for match in _pattern(profile).finditer(text)]
-    words = [text[start:end] for start, end in spans]
-    starts = [start for start, _ in spans]
-    ends = [end for _, end in spans]
+    words, starts, ends = _cut(text, profile), [], []
+    end = 0
+    for word in words:
+        start = text.index(word, end)  # only white space stands between two tokens
+        end = start + len(word)
+        starts.append(start)
+        ends.append(end)
     if profile is Profile.WIKITEXT:
         _mark_joins(text, words, starts)
     return Tokens(words, starts, ends)
@@ -52,7 +55,13 @@ def split_words(text: str, profile: Profile = Profile.RAW) -> tuple[str, ...]:
     """Cut a text into the words of its tokens alone, as forms are compared with an article."""
     if profile is Profile.WIKITEXT:
         return tuple(tokenise(text, profile).words)
-    return tuple(_pattern(profile).findall(text))
+    return tuple(_cut(text, profile))
+
+
+def _cut(text: str, profile: Profile) -> list[str]:
+    if profile is Profile.SPACES:
+        return text.split()
+    return _pattern(profile).findall(text.rstrip())
 
 
 def detect_profile(texts: Iterable[str]) -> Profile:
@@ -86,8 +95,7 @@ def _mark_joins(text: str, words: list[str], starts: list[int]) -> None:
 
 @cache
 def _pattern(profile: Profile) -> re.Pattern[str]:
-    if profile is Profile.SPACES:
-        return re.compile(r"\S+")
+    """Match the next token, its only group; to skip the space before it here is twice as fast."""
     letters = rf"(?:[\w{_combining_marks()}])"
     abbreviations = "|".join(_ABBREVIATIONS)
     shared_start = (
@@ -100,15 +108,13 @@ def _pattern(profile: Profile) -> re.Pattern[str]:
     )
     if profile is Profile.WIKITEXT:
         word = rf"{letters}+(?:\.[^\W\d_]+)*(?:-(?=\s|\Z))?"  # "18- to 34 @-@ year"
-        return re.compile(rf"{shared_start}|['’]{letters}+|{word}|\S")
+        return re.compile(rf"\s*+({shared_start}|['’]{letters}+|{word}|\S)")
     clitic = r"['’](?:s|re|ll|ve|d|m|S)(?!\w)"
     negation = r"n['’]t(?!\w)"
     number = r"[£€¥]?\d+(?:[.,:]\d+)*%"
     inner = rf"(?:[-./:&]|(?<=\d),(?=\d)|(?!{clitic})['’])"
     word = rf"{letters}+?(?={negation})|[£€¥]?{letters}+(?:{inner}{letters}+)*"
-    return re.compile(
-        rf"{shared_start}|{clitic}|(?<!\w){negation}|(?<=\w){negation}|'\d\ds\b|{number}|{word}|\S"
-    )
+    return re.compile(rf"\s*+({shared_start}|{clitic}|{negation}|'\d\ds\b|{number}|{word}|\S)")
 
 
 @cache
