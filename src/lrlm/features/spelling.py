@@ -1,0 +1,214 @@
+"""Words in, log-probabilities of their spellings out; or nothing in, and sampled spellings out.
+
+The character model is frozen here. Words are scored as a tree: what two words share at their
+beginning is read once, and all beginnings of the same length are read together.
+
+Shapes: W words, L characters of the longest and its end, C characters of all words, P distinct
+beginnings of one length, S symbols, H width of the state.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from lrlm.artifacts import new_folder, read_manifest, write_manifest
+from lrlm.batching.encoding import Floats
+from lrlm.errors import LrlmError
+from lrlm.features.alphabet import END, ESCAPE, Alphabet
+from lrlm.features.frozen_characters import FrozenCharacters
+from lrlm.features.tensors import read_tensors, write_tensors
+from lrlm.features.threads import one_thread
+
+FORMAT = "lrlm spelling model"
+VERSION = 1
+WEIGHTS = "weights.safetensors"
+
+_WORDS_AT_ONCE = 4096
+_CHARACTERS_AT_ONCE = 1 << 19
+"""Bounds the table of symbols where words are very long."""
+
+_FEWEST_ROWS = 16
+"""Products of fewer rows are computed by other routines, which round otherwise: a word's score
+would depend on how many words it is scored with."""
+
+_WORDS_WORTH_SHARING = 1024
+"""Fewer words are scored on one thread."""
+
+_ROUNDS = 1000
+
+
+Doubles = npt.NDArray[np.float64]
+
+
+class SpellingModel:
+    """A frozen distribution over all words, that is, over all strings that are not empty."""
+
+    def __init__(
+        self, alphabet: Alphabet, characters: FrozenCharacters, *, cache_size: int = 1 << 18
+    ) -> None:
+        self.alphabet = alphabet
+        self._characters = characters
+        self._escape_nats = float(np.log(alphabet.escaped))
+        self._cache: dict[str, float] = {}
+        self._cache_size = cache_size
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        """Give the log-probability of each word: of all its characters and its end, (W,).
+
+        A word's score does not depend on the other words; that of the empty word is -inf.
+        """
+        cache = self._cache
+        missing = sorted({word for word in words if word not in cache})
+        scores = self._score_all(missing) if missing else {}
+        result = np.fromiter(
+            (cache[word] if word in cache else scores[word] for word in words),
+            dtype=np.float32,
+            count=len(words),
+        )
+        if len(cache) + len(scores) > self._cache_size:
+            cache.clear()
+        if len(scores) <= self._cache_size:
+            cache.update(scores)
+        return result
+
+    def sample(self, count: int, *, generator: torch.Generator, longest: int = 200) -> list[str]:
+        """Spell words at random; one that grows beyond `longest` characters is spelled anew."""
+        words: list[str] = []
+        for _ in range(_ROUNDS):
+            if len(words) == count:
+                return words
+            words += self._spell(count - len(words), generator, longest)
+        raise LrlmError(
+            f"the spelling model hardly ever ends a word within {longest} characters;"
+            " train it longer, or allow longer words"
+        )
+
+    def save(self, folder: Path, **made_from: Any) -> None:
+        """Write the model to a new folder; `made_from` is kept in its manifest."""
+        with new_folder(folder) as draft:
+            write_tensors(draft / WEIGHTS, self._characters.weights)
+            write_manifest(
+                draft,
+                format=FORMAT,
+                version=VERSION,
+                **made_from,
+                embedding_size=self._characters.embedding_size,
+                hidden_size=self._characters.hidden_size,
+                characters=self.alphabet.characters,
+            )
+
+    @classmethod
+    def load(cls, folder: Path) -> "SpellingModel":
+        """Read what `save` wrote."""
+        manifest = read_manifest(
+            folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
+        )
+        alphabet = Alphabet(manifest["characters"])
+        shapes = FrozenCharacters.shapes(
+            len(alphabet), manifest["embedding_size"], manifest["hidden_size"]
+        )
+        weights = read_tensors(folder / WEIGHTS, shapes)
+        return cls(alphabet, FrozenCharacters(weights))
+
+    @torch.inference_mode()
+    def _score_all(self, words: list[str]) -> dict[str, float]:
+        by_length = sorted(words, key=len)
+        scores: dict[str, float] = {}
+        few = len(words) < _WORDS_WORTH_SHARING
+        with one_thread() if few else nullcontext():
+            for chunk in _chunks(by_length):
+                chunk.sort()  # beginnings that are shared stand together
+                scores.update(zip(chunk, self._score(chunk).tolist(), strict=True))
+        return scores
+
+    def _score(self, words: list[str]) -> Doubles:
+        """Score distinct words in sorted order."""
+        symbols_C, lengths_W = self.alphabet.encode(words)
+        length = int(lengths_W.max()) + 1
+        symbols_WL = np.full((len(words), length), END, dtype=np.int64)
+        symbols_WL[np.arange(length) < lengths_W[:, None]] = symbols_C
+        shared_W = _shared_beginnings(symbols_WL)
+        scores_W: Doubles = (symbols_WL == ESCAPE).sum(1) * -self._escape_nats
+        rows = np.arange(len(words))
+        beginning_W = np.zeros(len(words), dtype=np.int64)
+        states_PH = self._characters.start(_FEWEST_ROWS)
+        for place in range(length):
+            logits_PS = self._characters.logits(states_PH, is_first=place == 0)
+            index = torch.from_numpy(beginning_W[rows])
+            following = torch.from_numpy(symbols_WL[rows, place])
+            norms_P = logits_PS.logsumexp(1)
+            scores_W[rows] += (logits_PS[index, following] - norms_P[index]).double().numpy()
+            rows = rows[lengths_W[rows] > place]
+            if not len(rows):
+                break
+            is_new = shared_W[rows] <= place
+            first = rows[is_new]
+            parents_P, symbols_P = _fill_up(beginning_W[first]), _fill_up(symbols_WL[first, place])
+            states_PH = self._characters.step(states_PH[parents_P], symbols_P)
+            beginning_W[rows] = np.cumsum(is_new) - 1
+        return scores_W
+
+    @torch.inference_mode()
+    def _spell(self, count: int, generator: torch.Generator, longest: int) -> list[str]:
+        """Spell words; those that do not end in time are left out."""
+        spelled: list[list[str]] = [[] for _ in range(count)]
+        is_done = [False] * count
+        alive = torch.arange(count)
+        states_PH = self._characters.start(count)
+        for place in range(longest + 1):
+            probabilities_PS = self._characters.logits(states_PH, is_first=place == 0).softmax(1)
+            symbols_P = torch.multinomial(probabilities_PS, 1, generator=generator).squeeze(1)
+            for word, symbol in zip(alive.tolist(), symbols_P.tolist(), strict=True):
+                if symbol == END:
+                    is_done[word] = True
+                else:
+                    spelled[word].append(self._character(symbol, generator))
+            goes_on = (symbols_P != END).nonzero().squeeze(1)
+            if not len(goes_on):
+                break
+            alive = alive[goes_on]
+            states_PH = self._characters.step(states_PH[goes_on], symbols_P[goes_on])
+        return ["".join(word) for word, done in zip(spelled, is_done, strict=True) if done]
+
+    def _character(self, symbol: int, generator: torch.Generator) -> str:
+        if symbol != ESCAPE:
+            return self.alphabet.decode(symbol)
+        place = torch.randint(self.alphabet.escaped, (), generator=generator)
+        return self.alphabet.nth_escaped(int(place))
+
+
+def _chunks(words: list[str]) -> Iterator[list[str]]:
+    """Cut words, shortest first, into parts whose tables stay small."""
+    start = 0
+    for end in range(1, len(words) + 1):
+        is_last = end == len(words)
+        if (
+            is_last
+            or end - start == _WORDS_AT_ONCE
+            or (end - start + 1) * len(words[end]) > _CHARACTERS_AT_ONCE
+        ):
+            yield words[start:end]
+            start = end
+
+
+def _shared_beginnings(symbols_WL: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Tell how many symbols each word shares with the one before it."""
+    words, length = symbols_WL.shape
+    shared_W = np.zeros(words, dtype=np.int64)
+    differs = symbols_WL[1:] != symbols_WL[:-1]
+    shared_W[1:] = np.where(differs.any(1), differs.argmax(1), length)
+    return shared_W
+
+
+def _fill_up(indices: npt.NDArray[np.int64]) -> Tensor:
+    """Repeat the first row's index up to the fewest rows that are computed."""
+    missing = _FEWEST_ROWS - len(indices)
+    if missing > 0:
+        indices = np.concatenate([indices, np.zeros(missing, dtype=np.int64)])
+    return torch.from_numpy(indices)
