@@ -7,6 +7,7 @@ parts hold does not depend on the number of workers or of attempts.
 
 import gc
 import json
+import mmap
 import multiprocessing
 import signal
 from collections import deque
@@ -15,9 +16,10 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Self
+from queue import SimpleQueue
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -107,7 +109,7 @@ def extract(
     total = sum(source.path.stat().st_size for source in sources)
     extracted = Extracted(BadLines(max_bad))
     before = text_before = 0
-    with _pool(workers, language) as submit:
+    with _pool(workers, language, folder, part_bytes) as submit:
         for number, source in enumerate(sources):
             lines = bad = text = 0
             for path, summary in _parts_in_order(
@@ -170,9 +172,11 @@ def _parts_in_order(
         if summary.damage is not None:
             return
     waiting: deque[tuple[Path, Future[Summary]]] = deque()
-    for part in parts(source.path, size=part_bytes, threads=workers, number=first, start=start):
+    for part, text in parts(
+        source.path, size=part_bytes, threads=workers, number=first, start=start
+    ):
         path = path_of(part.number)
-        waiting.append((path, submit(path, part, number, source.format)))
+        waiting.append((path, submit(text, path, part, number, source.format)))
         while len(waiting) > workers or (waiting and waiting[0][1].done()):
             path, future = waiting.popleft()
             yield path, future.result()
@@ -180,20 +184,31 @@ def _parts_in_order(
         yield path, future.result()
 
 
-_Submit = Callable[[Path, Part, int, Format], "Future[Summary]"]
+_Submit = Callable[[memoryview, Path, Part, int, Format], "Future[Summary]"]
 
 
 @contextmanager
-def _pool(workers: int, language: str) -> Iterator[_Submit]:
+def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterator[_Submit]:
+    """Give a function that has a part parsed, here or by one of several processes."""
     if workers == 1:
         yield partial(_at_once, language)
         return
+    slots: SimpleQueue[_Slot] = SimpleQueue()
+    for number in range(workers + 2):
+        slots.put(_Slot(folder / f"slot-{number}", part_bytes))
     # A new interpreter for each worker: forking a process with threads is not safe.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
+
+        def submit(text: memoryview, *task: Any) -> Future[Summary]:
+            slot = slots.get()
+            slot.text[: len(text)] = text
+            future = pool.submit(_extract_slot, language, slot.path, len(text), *task)
+            future.add_done_callback(lambda _: slots.put(slot))
+            return future
+
         try:
-            task = partial(_extract_part, language)
-            yield lambda *arguments: pool.submit(task, *arguments)
+            yield submit
         except BrokenProcessPool:
             raise LrlmError(
                 "a worker process died while reading (out of memory?); try fewer --workers"
@@ -202,9 +217,29 @@ def _pool(workers: int, language: str) -> Iterator[_Submit]:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _at_once(language: str, path: Path, part: Part, number: int, kind: Format) -> Future[Summary]:
+class _Slot:
+    """A file in memory through which a text goes to another process without being copied."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        self.path = path
+        with path.open("w+b") as file:
+            file.truncate(size)
+            self.text = memoryview(mmap.mmap(file.fileno(), size))
+
+
+@cache
+def _slot_text(path: Path) -> mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _extract_slot(language: str, slot: Path, size: int, *task: Any) -> Summary:
+    return _extract_part(language, _slot_text(slot)[:size], *task)
+
+
+def _at_once(language: str, text: memoryview, *task: Any) -> Future[Summary]:
     future: Future[Summary] = Future()
-    future.set_result(_extract_part(language, path, part, number, kind))
+    future.set_result(_extract_part(language, bytes(text), *task))
     return future
 
 
@@ -216,9 +251,16 @@ def _start_worker() -> None:
 _parser = lru_cache(maxsize=4)(parser_of)
 
 
-def _extract_part(language: str, path: Path, part: Part, number: int, kind: Format) -> Summary:
-    """Parse a part and write its statements."""
-    lines = part.data.split(b"\n")
+def _extract_part(  # noqa: PLR0917  passed on by position to another process
+    language: str,
+    text: bytes,
+    path: Path,
+    part: Part,
+    number: int,
+    kind: Format,
+) -> Summary:
+    """Parse the text of a part and write its statements."""
+    lines = text.split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
     statements = Statements()

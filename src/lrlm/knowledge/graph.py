@@ -209,7 +209,7 @@ _SAME = """
     ORDER BY facts DESC, entity LIMIT ?
 """
 _BEGINNING = "SELECT entity, 1 FROM keys WHERE key > ? AND key < ? LIMIT ?"
-_NEAR = "SELECT entity, 1 FROM json_each(?) JOIN keys ON key = value LIMIT ?"
+_NEAR = "SELECT entity, 1 FROM json_each(?) AS near JOIN keys ON keys.key = near.value LIMIT ?"
 
 
 def _split(names: str) -> tuple[str, ...]:

@@ -31,7 +31,6 @@ class Part:
     number: int
     start: int
     end: int
-    data: bytes
     position: int
     """How far the file itself has been read, in its own (compressed) bytes."""
     damage: str | None = None
@@ -49,8 +48,11 @@ def beginning(path: Path, size: int = 1 << 16) -> bytes:
 
 def parts(
     path: Path, *, size: int = PART_BYTES, threads: int = 1, number: int = 0, start: int = 0
-) -> Iterator[Part]:
-    """Cut a file into parts, beginning with part `number` at byte `start` of its text."""
+) -> Iterator[tuple[Part, memoryview]]:
+    """Cut a file into parts, beginning with part `number` at byte `start` of its text.
+
+    The text that comes with a part is overwritten when the next part is asked for.
+    """
     buffer = bytearray(size)
     kept = 0
     damage = None
@@ -75,10 +77,9 @@ def parts(
                         " is this the right file?"
                     )
             if cut or damage is not None:
-                data = bytes(memoryview(buffer)[:cut])
-                if number == 0:
-                    data = data.removeprefix(codecs.BOM_UTF8)
-                yield Part(number, start, start + cut, data, stream.position(), damage)
+                mark = number == 0 and buffer.startswith(codecs.BOM_UTF8)  # of some editors
+                text = memoryview(buffer)[len(codecs.BOM_UTF8) * mark : cut]
+                yield Part(number, start, start + cut, stream.position(), damage), text
             if at_end or damage is not None:
                 return
             number, start = number + 1, start + cut

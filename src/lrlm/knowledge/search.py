@@ -24,13 +24,18 @@ def fold(name: str) -> str:
     if not name.isascii():
         decomposed = unicodedata.normalize("NFKD", name.casefold())
         name = "".join(each for each in decomposed if not unicodedata.combining(each))
-    folded = _NO_WORD.sub(" ", name.lower()).strip()
+    folded = name.lower()
+    if not folded.replace(" ", "").isalnum():
+        folded = _NO_WORD.sub(" ", folded)
+    folded = " ".join(folded.split())
     return folded or " ".join(name.split())  # a name of signs only, as "!!!"
 
 
 def keys(name: str) -> list[str]:
     """Give the keys of a name: the whole, and from each word to the end."""
     folded = fold(name)
+    if " " not in folded:
+        return [folded[:KEY_LENGTH]]
     words = folded.split(" ")
     starts = len(words) if len(words) <= WORDS else 1
     return [" ".join(words[start:])[:KEY_LENGTH] for start in range(starts)]

@@ -9,6 +9,7 @@ Rows are sorted and cut into row groups of a fixed size, so the same knowledge g
 bytes.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,7 +70,7 @@ def database_in(folder: Path, *, memory: str, threads: int) -> Iterator[Database
 def combine(database: Database, parts: Sequence[Path], subset: Subset) -> dict[str, int]:
     """Make the tables of a graph from files of statements; give what became of the input."""
     if parts:
-        database.read_parquet([str(path) for path in parts]).create_view("statements")
+        database.read_parquet([_literally(path) for path in parts]).create_view("statements")
     else:
         database.register("statements", schema().empty_table())
     _fill(database, "wanted_topics", subset.topics or ())
@@ -89,11 +90,16 @@ def _fill(database: Database, table: str, ids: Iterable[str]) -> None:
 def adopt(database: Database, folder: Path) -> None:
     """Take the tables of a graph that another engine made, one folder of Parquet a table."""
     for name in RESULTS:
-        files = sorted(str(path) for path in (folder / name).glob("*.parquet"))
+        files = [_literally(path) for path in sorted((folder / name).glob("*.parquet"))]
         if files:
             database.read_parquet(files).create_view(name)
         else:
             database.register(name, pa.schema(_SCHEMAS[name]).empty_table())
+
+
+def _literally(path: Path) -> str:
+    """Write a path so that the database does not take it for a pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 def write_tables(database: Database, folder: Path) -> dict[str, int]:

@@ -1,0 +1,175 @@
+"""Measures building and reading knowledge graphs: run `python -m benchmarks.knowledge`.
+
+Dumps in Wikidata's shape are generated once into a folder (--folder) and used again. Each build
+runs in a process of its own. "MB/s" is of uncompressed text per second of the clock, "per core"
+per second of processor time, which other work on the machine does not change. "memory" is the
+largest resident size of the main process plus that of every worker.
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+
+from lrlm.knowledge import KnowledgeGraph
+from lrlm.knowledge.build import build_graph
+from lrlm.knowledge.extract import Source, extract
+from lrlm.knowledge.parts import beginning
+from lrlm.knowledge.sources import recognise
+from tests.generators.wikidata import World
+
+
+def dump(folder: Path, items: int, suffix: str) -> Path:
+    """Generate a dump, unless it is there from an earlier run."""
+    path = folder / f"wikidata-{items}{suffix}"
+    if not path.is_file():
+        print(f"generating {path.name} …", flush=True)
+        draft = path.with_name(f"draft-{path.name}")
+        world = World(items)
+        (world.write_ntriples if ".nt" in suffix else world.write_json)(draft)
+        draft.rename(path)
+    return path
+
+
+def measure(what: str, path: Path, workers: int) -> str:
+    """Do one thing in this process and describe what it took."""
+    text = [0]
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        if what == "read":
+            source = Source(path, recognise(str(path), beginning(path)))
+            extract(
+                [source],
+                Path(folder),
+                language="en",
+                workers=workers,
+                tell=lambda progress: text.append(progress.text),
+            )
+        else:
+            build_graph(
+                Path(folder) / "graph",
+                [path],
+                workers=workers,
+                tell=lambda progress: text.append(progress.text),
+            )
+    seconds = time.perf_counter() - begin
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    children = usage[1].ru_utime + usage[1].ru_stime
+    processor = sum(each.ru_utime + each.ru_stime for each in usage)
+    memory = (usage[0].ru_maxrss + (workers > 1) * workers * usage[1].ru_maxrss) / 1e3
+    size = max(text) / 1e6
+    return (
+        f"{size:>8,.0f} MB {seconds:>7.1f} s {size / seconds:>7.0f} MB/s"
+        f" {size / processor:>7.0f} per core"
+        f" ({processor - children:.1f} + {children:.1f} s of main and workers)"
+        f" {memory:>7.0f} MB memory"
+    )
+
+
+def in_a_process(what: str, path: Path, workers: int) -> None:
+    command = [sys.executable, "-m", "benchmarks.knowledge", "--one", what, str(path)]
+    command += ["--workers", str(workers)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    load = os.getloadavg()[0]
+    print(f"{what:<6} {path.name:<28} {result.stdout.strip()}   load {load:.1f}", flush=True)
+    if result.returncode:
+        print(result.stderr)
+
+
+def ntriples(path: Path) -> None:
+    """Lines of N-Triples that one core parses in a second."""
+    from lrlm.knowledge.sources.ntriples import NTriples
+    from lrlm.knowledge.statements import Statements
+
+    with path.open("rb") as file:
+        lines = file.read(200 << 20).split(b"\n")[:-1]
+    parse, statements = NTriples("en"), Statements()
+    begin = time.process_time()
+    parse(lines, statements)
+    seconds = time.process_time() - begin
+    begin = time.process_time()
+    statements.to_table(source=0, block=0)
+    laid_out = time.process_time() - begin
+    print(
+        f"N-Triples: {len(lines) / seconds:,.0f} lines per core and second,"
+        f" {len(lines) / (seconds + laid_out):,.0f} with laying out in columns"
+    )
+
+
+def topics(folder: Path, path: Path) -> None:
+    """The time to get a topic, from opening the graph and when it is open; and to search."""
+    build_graph(folder / "graph", [path], workers=os.cpu_count() or 1, overwrite=True)
+    ids = list(KnowledgeGraph.open(folder / "graph"))
+    size = sum(each.stat().st_size for each in (folder / "graph").iterdir()) / len(ids)
+    print(f"on disk: {size:,.0f} bytes an entity, all files")
+    chosen = Random(1).sample(ids, min(len(ids), 2000))
+    cold, warm, search, near = [], [], [], []
+    for id_ in chosen[:200]:
+        _forget(folder / "graph" / "graph.sqlite")
+        begin = time.perf_counter()
+        with KnowledgeGraph.open(folder / "graph") as graph:
+            graph.topic(id_)
+            cold.append(time.perf_counter() - begin)
+    with KnowledgeGraph.open(folder / "graph") as graph:
+        for id_ in chosen * 2:
+            begin = time.perf_counter()
+            graph.topic(id_)
+            warm.append(time.perf_counter() - begin)
+        for id_ in chosen[:200]:
+            name = graph.entity(id_).label
+            begin = time.perf_counter()
+            graph.search(name)
+            search.append(time.perf_counter() - begin)
+            begin = time.perf_counter()
+            graph.search(name[:3] + name[4:])
+            near.append(time.perf_counter() - begin)
+    measured = {"cold": cold, "warm": warm[len(chosen) :], "search": search, "near": near}
+    for name, times in measured.items():
+        ordered = sorted(1000 * each for each in times)
+        print(
+            f"{name:<6} median {statistics.median(ordered):.3f} ms,"
+            f" 99 % within {ordered[int(0.99 * len(ordered))]:.3f} ms"
+        )
+    shutil.rmtree(folder / "graph")
+
+
+def _forget(path: Path) -> None:
+    """Drop the file from the page cache, so that it must come from the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(descriptor)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "lrlm-dumps")
+    parser.add_argument("--items", type=int, default=200_000)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--one", nargs=2, metavar=("WHAT", "FILE"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(measure(options.one[0], Path(options.one[1]), options.workers))
+        return
+    options.folder.mkdir(parents=True, exist_ok=True)
+    items, workers = options.items, options.workers
+    print(f"{workers} workers, load {os.getloadavg()[0]:.1f}")
+    whole = dump(options.folder, items, ".json.gz")
+    in_a_process("read", whole, workers)
+    in_a_process("build", whole, workers)
+    in_a_process("build", dump(options.folder, items // 4, ".json.gz"), workers)
+    in_a_process("read", dump(options.folder, items // 4, ".json.bz2"), workers)
+    triples = dump(options.folder, items // 4, ".nt")
+    in_a_process("read", triples, workers)
+    ntriples(triples)
+    topics(options.folder, whole)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Reading a graph: topics, entities, search, several processes, files that are not right."""
+
+import copy
+import multiprocessing
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import lrlm
+from lrlm.errors import FormatError, InputError
+from lrlm.knowledge import Entity, KnowledgeGraph
+from lrlm.knowledge.build import build_graph
+
+FORMS = """
+Q1\tAlbert Einstein
+Q1\tEinstein
+Q2\tBeyoncé Knowles-Carter
+Q2\tBeyoncé
+Q3\tParis
+Q4\tParis
+Q5\tParis Hilton
+Q6\tUlm
+Q7\tEinsteinium
+Q8\tA very long title of a scholarly article about something
+"""
+TRIPLES = "Q1\tborn in\tQ6\nQ1\tborn on\t1879-03-14\tliteral\nQ4\tnear\tQ6\nQ7\tnamed after\tQ1\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("graph of [names] #*")
+    (place / "forms.tsv").write_text(FORMS.lstrip(), encoding="utf-8")
+    (place / "triples.tsv").write_text(TRIPLES)
+    build_graph(place / "kg", [place / "triples.tsv", place / "forms.tsv"])
+    return place / "kg"
+
+
+@pytest.fixture
+def graph(folder: Path) -> KnowledgeGraph:
+    return lrlm.KnowledgeGraph.open(folder)
+
+
+def test_entities_and_topics(graph: KnowledgeGraph) -> None:
+    assert graph.entity("Q1") == Entity("Q1", ("Albert Einstein", "Einstein"), facts=2)
+    assert graph.entity("Q1").label == "Albert Einstein"
+    topic = graph.topic("Q1")
+    assert topic.names == ("Albert Einstein", "Einstein")
+    assert [(each.type, each.object) for each in topic.relations] == [
+        ("born in", "Q6"),
+        ("born on", "1879-03-14"),
+    ]
+    assert topic.relations[1].forms[:2] == ("14 March 1879", "March 14, 1879")
+    assert not graph.topic("Q6").relations
+    assert "Q1" in graph
+    assert "Q99" not in graph
+    assert 1 not in graph
+    assert len(graph) == 8
+    assert graph.relation_types() == {x: x for x in ("born in", "born on", "named after", "near")}
+    assert graph.relation_label("unheard of") == "unheard of"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("albert einstein", "Q1"),
+        ("EINSTEIN", "Q1"),
+        ("Albert Einstien", "Q1"),
+        ("Albert Einstei", "Q1"),
+        ("einstien", "Q1"),
+        ("Beyonce", "Q2"),
+        ("knowles carter", "Q2"),
+        ("Pariss", "Q4"),
+        ("a very long title of a scholarly", "Q8"),
+    ],
+)
+def test_search_finds_what_is_meant(graph: KnowledgeGraph, asked: str, found: str) -> None:
+    assert graph.search(asked)[0].entity.id == found
+
+
+def test_search_order_and_limit(graph: KnowledgeGraph) -> None:
+    matches = graph.search("paris")
+    assert [each.entity.id for each in matches] == ["Q4", "Q3", "Q5"]  # Q4 has more facts
+    assert [each.likeness for each in matches[:2]] == [1.0, 1.0]
+    assert matches[2].name == "Paris Hilton"
+    assert len(graph.search("paris", limit=1)) == 1
+    assert graph.search("zzzzzz") == []
+    assert graph.search("  ") == []
+    with pytest.raises(InputError, match="limit"):
+        graph.search("paris", limit=0)
+
+
+def test_what_is_not_there_is_suggested(graph: KnowledgeGraph) -> None:
+    with pytest.raises(InputError, match=r"no entity 'Ulmm'; did you mean Q6 \(Ulm\)\?"):
+        graph.topic("Ulmm")
+    with pytest.raises(InputError, match=r"no entity 'xyzzy'$"):
+        graph.entity("xyzzy")
+    assert graph.find("Q6") == graph.find("ulm")
+    with pytest.raises(InputError, match="did you mean"):
+        graph.find("Einstien")
+
+
+def test_closing_copies_and_threads(graph: KnowledgeGraph) -> None:
+    before = graph.topic("Q1")
+    graph.close()
+    graph.close()
+    assert graph.topic("Q1") == before
+    assert copy.copy(graph).topic("Q1") == before
+    assert pickle.loads(pickle.dumps(graph)).topic("Q1") == before
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(graph.topic, ["Q1"] * 64)) == [before] * 64
+
+
+def _topic_names(graph: KnowledgeGraph) -> list[str]:
+    return [topic.names[0] for topic in graph.topics()]
+
+
+def test_many_processes_at_once(graph: KnowledgeGraph) -> None:
+    expected = _topic_names(graph)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(_topic_names, [graph] * 4) == [expected] * 4
+    code = f"""
+import os
+import lrlm
+graph = lrlm.KnowledgeGraph.open({str(graph.folder)!r})
+before = graph.topic("Q1")
+child = os.fork()
+assert graph.topic("Q1") == before
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_reading_needs_no_heavy_library(folder: Path) -> None:
+    code = f"""
+import sys, lrlm
+lrlm.KnowledgeGraph.open({str(folder)!r}).topic("Q1")
+assert not {{"torch", "duckdb", "pyarrow", "numpy", "msgspec"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_folders_that_are_no_graph(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(FormatError, match="lrlm kg build"):
+        KnowledgeGraph.open(tmp_path)
+    (tmp_path / "manifest.json").write_bytes((folder / "manifest.json").read_bytes())
+    with pytest.raises(FormatError, match=r"graph.sqlite: cannot be read"):
+        KnowledgeGraph.open(tmp_path).topic("Q1")
+    (tmp_path / "graph.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(FormatError, match=r"graph.sqlite: cannot be read .* build the graph again"):
+        KnowledgeGraph.open(tmp_path).topic("Q1")
+    assert not (tmp_path / "graph.sqlite-journal").exists()

@@ -1,0 +1,111 @@
+"""Single lines of the truthy N-Triples dump."""
+
+import pytest
+
+from lrlm.knowledge.sources.ntriples import NTriples, date_of, unescape
+from lrlm.knowledge.statements import Kind, Statements
+
+Q = "<http://www.wikidata.org/entity/"
+P = "<http://www.wikidata.org/prop/direct/"
+XSD = "<http://www.w3.org/2001/XMLSchema#"
+
+
+def read(*lines: str | bytes) -> Statements:
+    out = Statements()
+    NTriples("en")([x if isinstance(x, bytes) else x.encode() for x in lines], out)
+    return out
+
+
+def test_facts() -> None:
+    out = read(
+        f"{Q}Q1> {P}P31> {Q}Q5> .",
+        f'{Q}Q1> {P}P569> "1961-08-04T00:00:00Z"^^{XSD}dateTime> .',
+        f'{Q}Q1> {P}P1082> "+12.5"^^{XSD}decimal> .',
+        f'{Q}Q1> {P}P1476> "Hi \\"there\\""@en .',
+        f'{Q}Q1> {P}P1476> "Hallo"@de .',
+        f'{Q}Q1> {P}P281> "075\\u00E9" .\r',
+        f'{Q}Q1> {P}P625> "Point(1 2)"^^<http://www.opengis.net/ont/geosparql#wktLiteral> .',
+        f"{Q}Q1> {P}P856> <https://example.org/> .",
+        f"{Q}Q1> {P}P570> <http://www.wikidata.org/.well-known/genid/1234> .",
+        f"{Q}Q1> {P}P570> _:b1 .",
+        "# a comment",
+        "",
+        "_:b1 <http://example.org/x> _:b2 .",
+    )
+    assert [(row[2], Kind(row[0]), row[3]) for row in out.rows] == [
+        ("P31", Kind.ENTITY, "Q5"),
+        ("P569", Kind.DATE, "1961-08-04"),
+        ("P1082", Kind.QUANTITY, "12.5"),
+        ("P1476", Kind.TEXT, 'Hi "there"'),
+        ("P281", Kind.TEXT, "075é"),
+    ]
+    assert out.counts == {
+        "texts in other languages": 1,
+        "statements of data types left out": 2,
+        "statements without a value": 2,
+    }
+    assert not out.bad
+
+
+def test_names_redirects_and_types_of_properties() -> None:
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    also = "<http://www.w3.org/2004/02/skos/core#altLabel>"
+    out = read(
+        f'{Q}Q1> {label} "Paris"@en .',
+        f'{Q}Q1> {label} "Parigi"@it .',
+        f'{Q}Q1> {label} "PARIS"@mul .',
+        f'{Q}Q1> <http://schema.org/name> "Paris"@en .',
+        f'{Q}Q1> {also} "City of Light"@en .',
+        f'{Q}P31> {label} "instance of"@en .',
+        f'{Q}P31> {also} "is a"@en .',
+        f"{Q}Q7> <http://www.w3.org/2002/07/owl#sameAs> {Q}Q1> .",
+        f"{Q}P31> <http://wikiba.se/ontology#propertyType> <http://wikiba.se/ontology#Url> .",
+    )
+    assert [(Kind(row[0]), row[1], row[3]) for row in out.rows] == [
+        (Kind.LABEL, "Q1", "Paris"),
+        (Kind.DEFAULT_LABEL, "Q1", "PARIS"),
+        (Kind.ALIAS, "Q1", "City of Light"),
+        (Kind.TYPE_LABEL, "P31", "instance of"),
+        (Kind.REDIRECT, "Q7", "Q1"),
+        (Kind.DATATYPE, "P31", "Url"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (f"{Q}Q1> {P}P31> {Q}Q5>", "ends with"),
+        ("hello .", "begins with"),
+        (f'{Q}Q1> {P}P1> "open .', "not closed"),
+        (f'{Q}Q1> {P}P1> "\\uD800"@en .', "half a character"),
+        (f"{Q}Q1> {P}P1 .", "three terms"),
+        (f'{Q}Q1> {P}P1> "'.encode() + b'\xff"@en .', "not a text"),
+    ],
+)
+def test_bad_lines(line: str | bytes, reason: str) -> None:
+    good = f"{Q}Q1> {P}P31> {Q}Q5> ."
+    out = read(good, line, good)
+    assert len(out.rows) == 2
+    [(number, found)] = out.bad
+    assert number == 1
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("1961-08-04T00:00:00Z", "1961-08-04"),
+        ("1961-01-01T00:00:00Z", "1961"),
+        ("0000-05-02T00:00:00Z", "-0001-05-02"),
+        ("-0043-03-15T00:00:00Z", "-0044-03-15"),
+        ("12000-01-01T00:00:00Z", ""),
+        ("1961-13-01T00:00:00Z", ""),
+        ("today", ""),
+    ],
+)
+def test_dates(text: str, date: str) -> None:
+    assert date_of(text) == date
+
+
+def test_escapes() -> None:
+    assert unescape(rb"a\tb\\n\"\u00e9\U0001F600") == 'a\tb\\n"é😀'

@@ -1,0 +1,197 @@
+"""Single lines of Wikidata's JSON: what becomes of each kind of value, rank and oddity."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lrlm.knowledge.sources.values import is_number, time_value
+from lrlm.knowledge.sources.wikidata_json import WikidataJson
+from lrlm.knowledge.statements import Kind, Statements
+
+
+def read(*entities: dict[str, Any] | bytes, language: str = "en") -> Statements:
+    lines = [e if isinstance(e, bytes) else json.dumps(e).encode() + b"," for e in entities]
+    out = Statements()
+    WikidataJson(language)([b"[", *lines, b"]"], out)
+    return out
+
+
+def item(claims: dict[str, Any] | list[Any], **more: Any) -> dict[str, Any]:
+    return {"type": "item", "id": "Q1", "labels": [], "aliases": [], "claims": claims, **more}
+
+
+def snak(datatype: str, value: Any, rank: str = "normal") -> dict[str, Any]:
+    datavalue = {"value": value, "type": "?"}
+    main = {"snaktype": "value", "datatype": datatype, "datavalue": datavalue}
+    return {"mainsnak": main, "rank": rank, "qualifiers": {"P1": [{"odd": 1}]}}
+
+
+def facts(out: Statements) -> list[tuple[Any, ...]]:
+    return [(row[2], Kind(row[0]), row[3], row[4]) for row in out.rows if row[0] <= Kind.TEXT]
+
+
+def test_names_of_the_language_then_of_all_languages() -> None:
+    labels = {code: {"language": code, "value": f"{code}  name"} for code in ("de", "en", "mul")}
+    aliases = {"en": [{"value": "a"}, {"value": " "}], "mul": [{"value": "m"}]}
+    out = read(item([], labels=labels, aliases=aliases))
+    assert [(Kind(row[0]), row[3]) for row in out.rows] == [
+        (Kind.LABEL, "en name"),
+        (Kind.DEFAULT_LABEL, "mul name"),
+        (Kind.ALIAS, "a"),
+        (Kind.DEFAULT_ALIAS, "m"),
+    ]
+    assert [row[3] for row in read(item([], labels=labels), language="mul").rows] == ["mul name"]
+    assert read(item([], labels=labels), language="zh-hans").rows[0][3] == "mul name"
+
+
+def test_values() -> None:
+    unit = "http://www.wikidata.org/entity/Q712226"
+    out = read(
+        item(
+            {
+                "P1": [snak("wikibase-item", {"id": "Q2"})],
+                "P2": [snak("wikibase-item", {"numeric-id": 3, "entity-type": "item"})],
+                "P3": [snak("time", {"time": "+1961-08-04T00:00:00Z", "precision": 11})],
+                "P4": [snak("quantity", {"amount": "+12.5", "unit": unit})],
+                "P5": [snak("quantity", {"amount": "-3", "unit": "1"})],
+                "P6": [
+                    snak("monolingualtext", {"text": "Hi\nthere", "language": "en"}),
+                    snak("monolingualtext", {"text": "Hallo", "language": "de"}),
+                ],
+                "P7": [snak("string", "1984")],
+                "P8": [snak("external-id", "x")],
+                "P9": [snak("globe-coordinate", {"latitude": 1.5, "precision": None})],
+            }
+        )
+    )
+    assert facts(out) == [
+        ("P1", Kind.ENTITY, "Q2", None),
+        ("P2", Kind.ENTITY, "Q3", None),
+        ("P3", Kind.DATE, "1961-08-04", None),
+        ("P4", Kind.QUANTITY, "12.5", "Q712226"),
+        ("P5", Kind.QUANTITY, "-3", None),
+        ("P6", Kind.TEXT, "Hi there", None),
+        ("P7", Kind.TEXT, "1984", None),
+    ]
+    assert out.counts["statements of data types left out"] == 2
+    assert out.counts["texts in other languages"] == 1
+    assert not out.bad
+
+
+@pytest.mark.parametrize(
+    ("ranks", "kept"),
+    [
+        (["normal", "normal"], [0, 1]),
+        (["normal", "preferred", "preferred"], [1, 2]),
+        (["deprecated", "normal"], [1]),
+        (["deprecated"], []),
+    ],
+)
+def test_the_best_rank_counts(ranks: list[str], kept: list[int]) -> None:
+    claims = {"P1": [snak("string", str(place), rank) for place, rank in enumerate(ranks)]}
+    assert [fact[2] for fact in facts(read(item(claims)))] == [str(place) for place in kept]
+
+
+def test_no_value_and_unknown_value_are_counted() -> None:
+    some = {"mainsnak": {"snaktype": "somevalue", "datatype": "time"}, "rank": "normal"}
+    none = {"mainsnak": {"snaktype": "novalue", "datatype": "time"}, "rank": "normal"}
+    out = read(item({"P1": [some, none]}))
+    assert not facts(out)
+    assert out.counts["statements without a value"] == 2
+
+
+def test_an_unknown_data_type_is_noted_and_the_rest_kept() -> None:
+    claims = {"P1": [snak("hologram", [1, {"x": 2}])], "P2": [snak("string", "kept")]}
+    out = read(item(claims))
+    assert [fact[2] for fact in facts(out)] == ["kept"]
+    assert out.notes == {"unknown data type 'hologram' (P1)": 1}
+    assert not out.bad
+
+
+@pytest.mark.parametrize(
+    ("time", "precision", "kind", "text"),
+    [
+        ("+1961-08-04T00:00:00Z", 11, Kind.DATE, "1961-08-04"),
+        ("+1961-08-00T00:00:00Z", 10, Kind.DATE, "1961-08"),
+        ("+1961-00-00T00:00:00Z", 9, Kind.DATE, "1961"),
+        ("+1961-00-00T00:00:00Z", 11, Kind.DATE, "1961"),
+        ("-0044-03-15T00:00:00Z", 11, Kind.DATE, "-0044-03-15"),
+        ("+1961-00-00T00:00:00Z", 8, Kind.TEXT, "1960s"),
+        ("+1900-00-00T00:00:00Z", 7, Kind.TEXT, "19th century"),
+        ("+1201-00-00T00:00:00Z", 7, Kind.TEXT, "13th century"),
+        ("+2001-00-00T00:00:00Z", 7, Kind.TEXT, "21st century"),
+        ("+1001-00-00T00:00:00Z", 6, Kind.TEXT, ""),
+        ("-13798000000-00-00T00:00:00Z", 3, Kind.TEXT, ""),
+        ("+12000-00-00T00:00:00Z", 9, Kind.DATE, ""),
+        ("nonsense", 11, Kind.DATE, ""),
+    ],
+)
+def test_times(time: str, precision: int, kind: Kind, text: str) -> None:
+    assert time_value(time, precision)[1] == text
+    if text:
+        assert time_value(time, precision)[0] is kind
+
+
+def test_numbers() -> None:
+    assert all(map(is_number, ("1", "+1", "-1.5", "0.25")))
+    assert not any(map(is_number, ("", "+", ".5", "1e3", "1.2.3", "٣", "NaN")))
+
+
+def test_properties_redirects_and_other_entities() -> None:
+    out = read(
+        {"type": "property", "id": "P31", "labels": {"en": {"value": "instance of"}}},
+        {"entity": "Q3", "redirect": "Q2"},
+        {"type": "lexeme", "id": "L1", "lemmas": {}},
+    )
+    assert out.rows == [
+        (Kind.TYPE_LABEL, "P31", None, "instance of", None),
+        (Kind.REDIRECT, "Q3", None, "Q2", None),
+    ]
+    assert out.counts == {"entities of the type lexeme": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"type": "item", "id": "Q1", "labels": {', "not JSON"),
+        (b'{"type": "item", "id": "Q1", "labels": {"en": {"value": "\xff"}}},', "UTF-8|not JSON"),
+        (b'{"type": "item", "id": 7},', "not an entity of Wikidata"),
+        (b'{"type": "item", "labels": []},', "without an id"),
+        (b'{"id": "Q1"},', "no 'type'"),
+        (b"x", "not JSON"),
+        (b"[[", "not JSON|not an entity"),
+        (b'{"type": "item", "id": "Q1", "claims": ' + b"[" * 100_000, "not JSON|not an entity"),
+    ],
+)
+def test_bad_lines_are_told_and_the_others_kept(line: bytes, reason: str) -> None:
+    good = item({"P1": [snak("string", "kept")]})
+    out = read(good, line, good)
+    assert len(facts(out)) == 2
+    [(number, found)] = out.bad
+    assert number == 2
+    assert any(each in found for each in reason.split("|")), found
+
+
+def test_statements_without_values_or_of_odd_shape_do_not_stop_an_entity() -> None:
+    out = read(
+        item(
+            {
+                "P0": [],
+                "P1": [snak("wikibase-item", "Q5")],
+                "P2": [snak("time", "1961")],
+                "P3": [snak("quantity", {"amount": "many"})],
+                "P4": [snak("string", {"id": "Q1"})],
+                "P5": [snak("monolingualtext", "text")],
+                "P6": [snak("wikibase-item", {})],
+                "P7": [snak("string", "  ")],
+            }
+        )
+    )
+    assert not facts(out)
+    assert out.counts["malformed values"] == 7
+
+
+def test_dumps_of_old_name_only_the_type_of_the_value() -> None:
+    old = {"snaktype": "value", "datavalue": {"value": {"id": "Q2"}, "type": "wikibase-entityid"}}
+    assert facts(read(item({"P1": [{"mainsnak": old}]}))) == [("P1", Kind.ENTITY, "Q2", None)]
