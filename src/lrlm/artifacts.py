@@ -36,7 +36,7 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     if not parent.is_dir():
         raise InputError(f"{parent} is not a folder; make it first, or choose another place")
     draft, aside = parent / f".{target.name}.partial", parent / f".{target.name}.previous"
-    with _sole_writer(parent / f".{target.name}.lock", target):
+    with sole_writer(parent / f".{target.name}.lock", target):
         if aside.exists():  # killed between the two renames below
             shutil.rmtree(aside) if target.exists() else aside.rename(target)
         _refuse_unless_replaceable(target, overwrite=overwrite)
@@ -69,7 +69,8 @@ def _refuse_unless_replaceable(target: Path, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def _sole_writer(lock_path: Path, target: Path) -> Iterator[None]:
+def sole_writer(lock_path: Path, target: Path) -> Iterator[None]:
+    """Hold a lock file inside the block; refuse at once where another process holds it."""
     if fcntl is None:
         yield
         return

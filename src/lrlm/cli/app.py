@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
-from lrlm.cli import STOPPED, corpus, demo, kg
+from lrlm.cli import STOPPED, corpus, demo, kg, train
 from lrlm.cli.console import errors, output
 from lrlm.errors import LrlmError
 
@@ -27,6 +27,9 @@ app = typer.Typer(
 app.command("demo", epilog="Example: lrlm demo --out demo")(demo.demo)
 app.add_typer(kg.app, name="kg")
 app.add_typer(corpus.app, name="corpus")
+app.command(
+    "train", epilog="Example: lrlm train miniworld --out runs/lrlm --model lrlm --size mini"
+)(train.train)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,44 @@
+"""Settings in, the device to train on and the precision to compute in out."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+
+from lrlm.errors import InputError
+from lrlm.training.config import TrainingConfig
+from lrlm.training.processes import are_several, local_rank
+
+
+def choose_device(name: str) -> torch.device:
+    """Find the device that a setting names; processes on one machine take one GPU each."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        if device.type == "cuda" and device.index is None and are_several():
+            device = torch.device("cuda", local_rank())
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = (str(error).splitlines() or ["unknown"])[0]
+        raise InputError(f"training.device {name!r} cannot be used here ({reason})") from None
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    return device
+
+
+class Precision:
+    """In what numbers a model computes; its weights are always float32."""
+
+    def __init__(self, config: TrainingConfig, device: torch.device) -> None:
+        chosen = config.precision
+        if chosen == "auto":
+            is_made_for_it = device.type == "cuda" and torch.cuda.is_bf16_supported()
+            chosen = "bfloat16" if is_made_for_it else "float32"
+        self.name = chosen
+        self._device = device
+
+    def __call__(self) -> AbstractContextManager[object]:
+        """Give a block inside which computations are in this precision."""
+        if self.name == "float32":
+            return nullcontext()
+        return torch.autocast(self._device.type, dtype=torch.bfloat16)

@@ -1,0 +1,314 @@
+"""A model and documents in, a trained model out: epochs of batches of windows, and validation.
+
+An update learns from one window of each document of a batch. The backbone's state goes from window
+to window without its graph, so learning looks back over one window and memory over all of them.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import NoReturn
+
+import torch
+from safetensors.torch import save
+
+from lrlm.batching import Collator, training_batches
+from lrlm.errors import InputError, LrlmError
+from lrlm.models import LanguageModel
+from lrlm.training.checkpoint import Checkpoint, Checkpoints
+from lrlm.training.config import TrainingConfig
+from lrlm.training.devices import Precision
+from lrlm.training.interruption import Interruption, StoppedError
+from lrlm.training.learner import Learner, under
+from lrlm.training.metrics import Metrics
+from lrlm.training.optimiser import Optimiser, Tensors, copies, copy_into, weights_of
+from lrlm.training.processes import Alone, Processes
+from lrlm.training.schedule import make_schedule
+from lrlm.training.shares import Documents, Plan
+from lrlm.training.standing import Position, Reporter, Speed, Standing
+from lrlm.training.validation import Validation, validate
+
+_NATS, _STOP, _SAVE, _TIME_UP = range(4)
+"""What travels behind the gradients: the loss, and the wishes of any process."""
+
+
+@dataclass
+class Surroundings:
+    """What training runs in; the defaults are those of a test."""
+
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    processes: Processes = field(default_factory=Alone)
+    interruption: Interruption = field(default_factory=Interruption)
+    reporter: Reporter = field(default_factory=Reporter)
+    checkpoints: Checkpoints | None = None
+    metrics: Metrics | None = None
+    keep_best: Callable[[Tensors], None] = lambda _weights: None
+    """Told the weights of every best validation, in the first process only."""
+    clock: Callable[[], float] = time.monotonic
+
+
+class Trainer:
+    """Trains one model; `restore` goes on from a checkpoint."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        documents: tuple[Documents, Documents],
+        collator: Collator,
+        config: TrainingConfig,
+        *,
+        surroundings: Surroundings | None = None,
+    ) -> None:
+        """`documents` are those to train on and those to validate with."""
+        self.model = model
+        self.config = config
+        self.position = Position()
+        self.schedule = make_schedule(config)
+        self.optimiser = Optimiser(model, weight_decay=config.weight_decay, extra=4)
+        self._around = surroundings or Surroundings()
+        self._processes = self._around.processes
+        self._train, self._valid = documents
+        self._lengths = self._train.lengths
+        self._collator = collator
+        self._precision = Precision(config, self._around.device)
+        self._learner = Learner(model, collator, self._precision, self._around.device)
+        self._best: Tensors = {}
+        torch.manual_seed((config.seed * 1_000_003 + self._processes.rank) % 2**63)
+
+    def run(self) -> Position:
+        """Train until the epochs, the minutes or the patience are used up."""
+        self._processes.spread(list(weights_of(self.model).values()))
+        now = self._around.clock()
+        self._start = now - self.position.seconds
+        self._last_save = now
+        self._speed = Speed(self._around.clock, self.position.tokens)
+        while not self._is_over():
+            self._epoch()
+        return self.position
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint instead of from the beginning."""
+        if checkpoint.state["processes"] != self._processes.count:
+            raise InputError(
+                f"this run is trained by {checkpoint.state['processes']} processes, not by"
+                f" {self._processes.count}; resume it with as many as before"
+            )
+        self.position = Position(**checkpoint.state["position"])
+        self.schedule.restore(checkpoint.state["schedule"])
+        copy_into(weights_of(self.model), checkpoint.weights)
+        self.optimiser.restore(checkpoint.optimiser)
+        device = self._around.device
+        self._best = {name: tensor.to(device) for name, tensor in checkpoint.best.items()}
+        self._learner.restore(checkpoint.own(self._processes.rank))
+
+    def _is_over(self) -> bool:
+        is_read = self.position.epoch >= self.config.epochs
+        return is_read or self.schedule.gives_up or self._is_time_up()
+
+    def _epoch(self) -> None:
+        position = self.position
+        batches = training_batches(
+            self._lengths, self.config.batch_size, seed=self.config.seed, epoch=position.epoch
+        )
+        while position.batch < len(batches):
+            if not self._batch(batches):
+                self._judge(self._validation())  # the minutes are used up within the epoch
+                self._save()
+                return
+        if not self._judge(self._validation()) and self.schedule.goes_back:
+            copy_into(weights_of(self.model), under("weights/", self._best))
+            self.optimiser.restore(under("optimiser/", self._best))
+        position.epoch += 1
+        position.batch = 0
+        self._save()
+
+    def _batch(self, batches: Sequence[Sequence[int]]) -> bool:
+        """Learn from a batch; tell whether there is time for more."""
+        position, parts = self.position, self.config.accumulate
+        plan = Plan.of(batches[position.batch], self._train, shares=self._processes.count * parts)
+        first = self._processes.rank * parts
+        self._learner.begin(
+            [
+                [self._train.documents[number] for number in share]
+                for share in plan.shares[first : first + parts]
+            ],
+            window=position.window,
+        )
+        while position.window < plan.updates:
+            done = (position.batch + position.window / plan.updates) / len(batches)
+            self._update(plan, self._progress(done))
+            stop, save_now, time_up = (self.optimiser.extra[_STOP:] > 0).tolist()
+            if save_now or stop:
+                self._save()
+            if stop:
+                self._stop()
+            if time_up:
+                return False
+        position.window = 0
+        position.batch += 1
+        self._learner.end()
+        return True
+
+    def _update(self, plan: Plan, progress: float) -> None:
+        """Learn from the next window of every document of the batch."""
+        position, extra = self.position, self.optimiser.extra
+        self.optimiser.clear()
+        extra[_NATS] = self._learner.learn(plan.weight)
+        extra[_STOP] = float(self._around.interruption.is_wanted)
+        if self._processes.is_first:
+            extra[_SAVE] = float(self._is_save_due())
+            extra[_TIME_UP] = float(self._is_time_up())
+        self._processes.add(self.optimiser.buffer)
+        nats = float(extra[_NATS])
+        length = self.optimiser.clip(self.config.clip)
+        if not (math.isfinite(nats) and math.isfinite(length)):
+            raise LrlmError(self._describe_failure(plan, nats))
+        rate = self.schedule.rate(position.updates, progress)
+        self.optimiser.step(rate)
+        tokens = plan.tokens[position.window]
+        position.window += 1
+        position.updates += 1
+        position.tokens += tokens
+        position.logged_nats += nats
+        position.logged_tokens += tokens
+        position.seconds = self._around.clock() - self._start
+        self._report(nats / tokens, progress)
+        if position.updates % self.config.log_updates == 0:
+            self._log(rate, length)
+
+    def _describe_failure(self, plan: Plan, nats: float) -> str:
+        numbers = sorted(number for share in plan.shares for number in share)
+        names = ", ".join(repr(self._train.documents[number].id) for number in numbers)
+        what = "the gradient" if math.isfinite(nats) else f"the loss ({nats})"
+        position = self.position
+        return (
+            f"{what} is not finite in epoch {position.epoch + 1}, batch {position.batch + 1},"
+            f" window {position.window + 1}; the weights were not updated. Lower"
+            f" training.learning_rate or training.clip, or look at its documents: {names}"
+        )
+
+    def _validation(self) -> Validation:
+        """Score the validation documents; where a stop is wished, save instead and stop."""
+        before = self._around.clock()
+        validation = validate(
+            self.model,
+            self._valid,
+            self._collator,
+            batch_size=self.config.validation_batch_size,
+            precision=self._precision,
+            processes=self._processes,
+            device=self._around.device,
+            is_unwanted=lambda: self._around.interruption.is_wanted,
+        )
+        if validation is None:
+            self._save()
+            self._stop()
+        now = self._around.clock()
+        self.position.validation_seconds = now - before
+        self.position.seconds = now - self._start
+        self.position.perplexity = validation.perplexity
+        return validation
+
+    def _judge(self, validation: Validation) -> bool:
+        """Keep the weights if they are the best so far, and tell whether they are."""
+        position = self.position
+        is_best = self.schedule.judge(validation.nats_per_token)
+        if is_best:
+            weights = copies(weights_of(self.model))
+            if self.schedule.can_go_back:
+                moments = copies(self.optimiser.tensors())
+                self._best = {f"weights/{name}": each for name, each in weights.items()}
+                self._best |= {f"optimiser/{name}": each for name, each in moments.items()}
+            if self._processes.is_first:
+                self._around.keep_best(weights)
+        if self._around.metrics is not None:
+            self._around.metrics.add(
+                "valid",
+                update=position.updates,
+                epoch=position.epoch + 1,
+                nats_per_token=validation.nats_per_token,
+                perplexity=validation.perplexity,
+                is_best=is_best,
+                seconds=round(position.seconds, 1),
+            )
+        self._around.reporter.message(
+            f"epoch {position.epoch + 1}: validation perplexity {validation.perplexity:.2f}"
+            f" after {position.seconds / 60:.1f} min{', the best so far' if is_best else ''}"
+        )
+        return is_best
+
+    def _progress(self, share_of_epoch: float) -> float:
+        """Tell how much of all training is done, by epochs or by minutes, from 0 to 1."""
+        progress = (self.position.epoch + share_of_epoch) / self.config.epochs
+        if self.config.minutes is not None:
+            progress = max(progress, self.position.seconds / self._budget(self.config.minutes))
+        return min(progress, 1.0)
+
+    def _budget(self, minutes: float) -> float:
+        """Give the seconds of a budget without those that the last validation will take."""
+        return max(60 * minutes - self.position.validation_seconds, 1e-9)
+
+    def _is_time_up(self) -> bool:
+        minutes = self.config.minutes
+        return minutes is not None and self.position.seconds >= self._budget(minutes)
+
+    def _is_save_due(self) -> bool:
+        return self._around.clock() - self._last_save >= 60 * self.config.checkpoint_minutes
+
+    def _report(self, loss: float, progress: float) -> None:
+        position = self.position
+        self._around.reporter.standing(
+            Standing(
+                epoch=position.epoch + 1,
+                share=progress,
+                loss=loss,
+                tokens_per_second=self._speed.at(position.tokens),
+                seconds_left=position.seconds * (1 / progress - 1) if progress > 0 else None,
+                perplexity=position.perplexity,
+            )
+        )
+
+    def _log(self, rate: float, gradient: float) -> None:
+        position = self.position
+        if self._around.metrics is not None:
+            self._around.metrics.add(
+                "train",
+                update=position.updates,
+                epoch=position.epoch + 1,
+                loss=position.logged_nats / position.logged_tokens,
+                rate=rate,
+                gradient=gradient,
+                tokens_per_second=round(self._speed.at(position.tokens)),
+                seconds=round(position.seconds, 1),
+            )
+        position.logged_nats, position.logged_tokens = 0.0, 0
+
+    def _save(self) -> None:
+        """Write a checkpoint, all processes together."""
+        if self._around.checkpoints is not None:
+            everybody = self._processes.collect(save(self._learner.own_tensors()))
+            if self._processes.is_first:
+                metrics = self._around.metrics
+                checkpoint = Checkpoint(
+                    state={
+                        "position": asdict(self.position),
+                        "schedule": self.schedule.state(),
+                        "processes": self._processes.count,
+                    },
+                    weights=weights_of(self.model),
+                    optimiser=self.optimiser.tensors(),
+                    best=self._best,
+                    processes=everybody,
+                    metrics=b"" if metrics is None else metrics.content(),
+                )
+                self._around.checkpoints.write(checkpoint)
+        self._last_save = self._around.clock()
+
+    def _stop(self) -> NoReturn:
+        position = self.position
+        reason = self._around.interruption.reason or "another process of the run"
+        raise StoppedError(
+            f"stopped by {reason} in epoch {position.epoch + 1}, batch {position.batch + 1};"
+            " everything is saved: go on with the same command and --resume"
+        )

@@ -1,0 +1,167 @@
+"""One process or several: tensors in, their sums over all processes out, with torch.distributed.
+
+Started by `torchrun`, the processes find each other through the environment that it sets. A
+process that dies ends the run of all others with an error: nobody waits longer than the timeout.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+
+import torch
+from torch import Tensor, distributed
+
+from lrlm.errors import LrlmError
+
+_LONGEST_PREPARATION = timedelta(days=2)
+"""Features may take long to make; if the process that makes them dies, `torchrun` ends the rest."""
+
+
+class Processes(ABC):
+    """The processes of a run."""
+
+    rank: int
+    """Which of them this one is."""
+    count: int
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the one that writes."""
+        return self.rank == 0
+
+    @abstractmethod
+    @contextmanager
+    def first_before_others(self) -> Iterator[None]:
+        """Let the first process through the block before the others enter it."""
+
+    @abstractmethod
+    def add(self, tensor: Tensor) -> None:
+        """Replace a tensor by its sum over all processes."""
+
+    @abstractmethod
+    def spread(self, tensors: Sequence[Tensor]) -> None:
+        """Replace tensors by those of the first process."""
+
+    @abstractmethod
+    def collect(self, content: bytes) -> list[bytes]:
+        """Give everybody's content to the first process; to the others, nothing."""
+
+
+class Alone(Processes):
+    """A run of one process."""
+
+    rank = 0
+    count = 1
+
+    @contextmanager
+    def first_before_others(self) -> Iterator[None]:
+        """Go through the block."""
+        yield
+
+    def add(self, tensor: Tensor) -> None:
+        """Leave a tensor as it is."""
+
+    def spread(self, tensors: Sequence[Tensor]) -> None:
+        """Leave tensors as they are."""
+
+    def collect(self, content: bytes) -> list[bytes]:
+        """Give the content back."""
+        return [content]
+
+
+class Together(Processes):
+    """A run of several processes, each of which reads its share of every batch."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self.rank = distributed.get_rank()
+        self.count = distributed.get_world_size()
+        self._turns = 0
+
+    @contextmanager
+    def first_before_others(self) -> Iterator[None]:
+        """Wait for the first process, but not for longer than it lives."""
+        store = distributed.distributed_c10d._get_default_store()  # noqa: SLF001  no other way
+        self._turns += 1
+        key = f"lrlm/turn/{self._turns}"
+        if not self.is_first:
+            with _or_explain():
+                store.wait([key], _LONGEST_PREPARATION)
+        yield
+        if self.is_first:
+            with _or_explain():
+                store.set(key, "done")
+
+    def add(self, tensor: Tensor) -> None:
+        """Sum a tensor over all processes, in place."""
+        with _or_explain():
+            distributed.all_reduce(tensor)
+
+    def spread(self, tensors: Sequence[Tensor]) -> None:
+        """Copy tensors of the first process to all others."""
+        with _or_explain():
+            for tensor in tensors:
+                distributed.broadcast(tensor, src=0)
+
+    def collect(self, content: bytes) -> list[bytes]:
+        """Gather bytes in the first process."""
+        lengths = torch.zeros(self.count, dtype=torch.long, device=self._device)
+        lengths[self.rank] = len(content)
+        self.add(lengths)
+        padded = torch.zeros(int(lengths.max()), dtype=torch.uint8, device=self._device)
+        padded[: len(content)] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        parts = [torch.empty_like(padded) for _ in range(self.count)]
+        with _or_explain():
+            distributed.all_gather(parts, padded)
+        if not self.is_first:
+            return []
+        return [
+            part[:length].cpu().numpy().tobytes()
+            for part, length in zip(parts, lengths.tolist(), strict=True)
+        ]
+
+
+def are_several() -> bool:
+    """Tell whether this process was started as one of several."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+@contextmanager
+def joined(device: torch.device, *, timeout_minutes: float) -> Iterator[Processes]:
+    """Join the other processes of the run, if there are any."""
+    if not are_several():
+        yield Alone()
+        return
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    with _or_explain():
+        distributed.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes))
+    try:
+        yield Together(device)
+    finally:
+        # One that failed must not wait here for others that wait for it.
+        distributed.destroy_process_group()
+
+
+def is_first() -> bool:
+    """Tell whether this process is the only one or the first of several, before it joins them."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def local_rank() -> int:
+    """Tell which of the processes on this machine this one is."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
+@contextmanager
+def _or_explain() -> Iterator[None]:
+    """Turn the many errors of a lost connection into one that says what to do."""
+    try:
+        yield
+    except RuntimeError as error:
+        first_line = (str(error).splitlines() or ["no reason given"])[0]
+        raise LrlmError(
+            "another process of this run died or does not answer; the last checkpoint is kept,"
+            f" go on from it with --resume ({first_line})"
+        ) from None

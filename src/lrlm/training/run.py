@@ -1,0 +1,259 @@
+"""A run folder in, a model that is ready to use out: it carries all that it needs.
+
+manifest.json         what made it, from which corpus, how texts are linked
+config.toml           every value that determines the run
+vocabulary.json       words with an id
+features/             vectors of relations and forms, the spelling model
+weights.safetensors   the best weights so far
+metrics.jsonl         losses and validations
+checkpoints/          where training goes on from; not needed to use the model
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from lrlm.artifacts import fingerprint, read_manifest, write_manifest
+from lrlm.batching import Collator, Encoder
+from lrlm.corpora import LetterCase, LinkOptions
+from lrlm.corpora.corpus import Corpus
+from lrlm.errors import FormatError, InputError
+from lrlm.features import Features
+from lrlm.features.unknown_words import UnknownWordSpeller, log_unknown_mass
+from lrlm.models import LanguageModel, build_model, with_cutoffs
+from lrlm.text import Profile, Vocabulary
+from lrlm.training.config import RunConfig
+from lrlm.training.optimiser import copy_into, weights_of
+from lrlm.training.settings import to_toml
+from lrlm.training.sizes import BACKBONES, read_config
+
+FORMAT = "lrlm run"
+VERSION = 1
+CONFIG = "config.toml"
+VOCABULARY = "vocabulary.json"
+FEATURES = "features"
+WEIGHTS = "weights.safetensors"
+CHECKPOINTS = "checkpoints"
+
+_HINT = "make one with 'lrlm train'"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a run's model reads and is built from; everything but the weights."""
+
+    manifest: Mapping[str, Any]
+    config: RunConfig
+    vocabulary: Vocabulary
+    features: Features
+    speller: UnknownWordSpeller
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """How the corpus was linked: another text must be linked in the same way."""
+        options = self.manifest["link_options"]
+        return LinkOptions(
+            Profile(options["profile"]), LetterCase(options["letter_case"]), options["stop_words"]
+        )
+
+    def encoder(self) -> Encoder:
+        """Give what turns linked documents into numbers."""
+        return Encoder(
+            self.vocabulary,
+            self.speller,
+            self.features.relations.type_ids,
+            self.features.relations.object_ids,
+            longest_copy=self.config.model.positions,
+        )
+
+    def collator(self) -> Collator:
+        """Give what turns encoded documents into windows."""
+        return Collator(
+            self.vocabulary.end_id, self.features.featuriser, size=self.config.training.window
+        )
+
+    def new_model(self) -> LanguageModel:
+        """Build the model with fresh weights."""
+        return build_model(
+            self.config.model,
+            word_counts=self.vocabulary.counts,
+            types=len(self.features.relations.types),
+            form_feature_size=self.features.featuriser.width,
+            type_vectors=self.features.relations.types_KD,
+            object_vectors=self.features.relations.objects_OD,
+        )
+
+
+def write_setting(
+    folder: Path, corpus: Corpus, config: RunConfig, features: Features, **made_from: Any
+) -> None:
+    """Fill a new run folder with everything but the weights."""
+    vocabulary = cut_vocabulary(corpus, config)
+    config = complete(config, vocabulary)
+    write_config(folder, config)
+    (folder / VOCABULARY).write_text(vocabulary.to_json(), encoding="utf-8")
+    features.save(folder / FEATURES)
+    write_manifest(
+        folder,
+        format=FORMAT,
+        version=VERSION,
+        **made_from,
+        corpus={"name": corpus.folder.resolve().name, "fingerprint": corpus_fingerprint(corpus)},
+        link_options=corpus.manifest["options"],
+        log_unknown=log_unknown_mass(features.speller, vocabulary),
+        counts={
+            "words": len(vocabulary),
+            "relation_types": len(features.relations.types),
+            "objects": len(features.relations.objects),
+        },
+    )
+
+
+def cut_vocabulary(corpus: Corpus, config: RunConfig) -> Vocabulary:
+    """Give the words that have an id."""
+    return corpus.words.cut(min_count=config.vocabulary.min_count, size=config.vocabulary.size)
+
+
+def complete(config: RunConfig, vocabulary: Vocabulary) -> RunConfig:
+    """Choose what a configuration leaves to the corpus."""
+    return RunConfig(
+        vocabulary=config.vocabulary,
+        features=config.features,
+        model=with_cutoffs(config.model, vocabulary.counts),
+        training=config.training,
+    )
+
+
+def write_config(folder: Path, config: RunConfig) -> None:
+    """Write or replace the configuration of a run."""
+    replace_file(folder / CONFIG, to_toml(config, BACKBONES).encode())
+
+
+def read_setting(folder: Path) -> Setting:
+    """Read what `write_setting` wrote; the corpus is not needed."""
+    manifest = read_manifest(folder, format=FORMAT, version=VERSION, hint=_HINT)
+    path = folder / CONFIG
+    try:
+        config = read_config(path.read_text(encoding="utf-8"), where=str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}: cannot be read ({error})") from None
+    vocabulary = Vocabulary.read(folder / VOCABULARY)
+    features = Features.load(folder / FEATURES)
+    try:
+        speller = UnknownWordSpeller(
+            features.speller, vocabulary, log_unknown=float(manifest["log_unknown"])
+        )
+        setting = Setting(manifest, config, vocabulary, features, speller)
+        _ = setting.link_options, manifest["corpus"]["fingerprint"]
+    except (KeyError, TypeError, ValueError):
+        raise FormatError(f"{folder / 'manifest.json'} does not say what a run says") from None
+    return setting
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model with all that is needed to use it."""
+
+    folder: Path
+    setting: Setting
+    model: LanguageModel
+    """With the best weights, for evaluation."""
+
+    @classmethod
+    def open(cls, folder: Path | str, *, device: str = "cpu") -> "Run":
+        """Load a run, wherever it lies; neither the corpus nor the checkpoints are needed."""
+        folder = Path(folder)
+        setting = read_setting(folder)
+        path = folder / WEIGHTS
+        if not path.is_file():
+            raise InputError(
+                f"{folder} has no weights yet: they come with the first validation of 'lrlm train'"
+            )
+        with torch.random.fork_rng(devices=[]):
+            model = setting.new_model()
+        try:
+            copy_into(weights_of(model), load_file(path))
+        except (OSError, SafetensorError, FormatError) as error:
+            raise FormatError(f"{path}: cannot be used ({error})") from None
+        return cls(folder, setting, model.to(device).eval())
+
+    @property
+    def config(self) -> RunConfig:
+        """Every value that determines the run."""
+        return self.setting.config
+
+    @property
+    def kind(self) -> str:
+        """The model: vanilla, alias, nklm or lrlm."""
+        return self.config.model.kind
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that have an id."""
+        return self.setting.vocabulary
+
+    @property
+    def features(self) -> Features:
+        """Vectors of relations and forms, and the spelling model."""
+        return self.setting.features
+
+    @property
+    def speller(self) -> UnknownWordSpeller:
+        """The distribution over words outside the vocabulary."""
+        return self.setting.speller
+
+    @property
+    def encoder(self) -> Encoder:
+        """Turns linked documents into numbers."""
+        return self.setting.encoder()
+
+    @property
+    def collator(self) -> Collator:
+        """Turns encoded documents into windows."""
+        return self.setting.collator()
+
+    @property
+    def corpus_fingerprint(self) -> str:
+        """Names the corpus that the model was trained on by its content."""
+        return str(self.setting.manifest["corpus"]["fingerprint"])
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """How a text must be linked before the model reads it."""
+        return self.setting.link_options
+
+
+def corpus_fingerprint(corpus: Corpus) -> str:
+    """Name a corpus by the content of all its files."""
+    files = sorted(path for path in corpus.folder.iterdir() if path.is_file())
+    digests = [fingerprint(path) for path in files]
+    return hashlib.sha256(json.dumps(digests).encode()).hexdigest()
+
+
+def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
+    """Replace the best weights of a run; the old ones are there until the new ones are."""
+    draft = folder / f".{WEIGHTS}.partial"
+    save_file(dict(weights), draft)
+    _move_into_place(draft, folder / WEIGHTS)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f".{path.name}.partial")
+    draft.write_bytes(content)
+    _move_into_place(draft, path)
+
+
+def _move_into_place(draft: Path, path: Path) -> None:
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)

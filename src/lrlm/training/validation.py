@@ -1,0 +1,69 @@
+"""A model and documents in, nats per token out: what decides which weights are the best."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from lrlm.batching import Collator, evaluation_batches
+from lrlm.errors import LrlmError
+from lrlm.models import LanguageModel, score_documents
+from lrlm.training.devices import Precision
+from lrlm.training.processes import Processes
+from lrlm.training.shares import Documents
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the documents of a split cost; `</s>` is neither counted nor paid for."""
+
+    nats: float
+    tokens: int
+
+    @property
+    def nats_per_token(self) -> float:
+        """The mean that is compared."""
+        return self.nats / max(self.tokens, 1)
+
+    @property
+    def perplexity(self) -> float:
+        """exp(nats / tokens)."""
+        return math.exp(min(self.nats_per_token, 700.0))
+
+
+def validate(
+    model: LanguageModel,
+    documents: Documents,
+    collator: Collator,
+    *,
+    batch_size: int,
+    precision: Precision,
+    processes: Processes,
+    device: torch.device,
+    is_unwanted: Callable[[], bool] = lambda: False,
+) -> Validation | None:
+    """Score all documents, each process its share; None if it became unwanted on the way."""
+    model.eval()
+    batches = evaluation_batches(documents.lengths, batch_size)
+    total = torch.zeros(3, dtype=torch.float64, device=device)
+    for batch in batches[processes.rank :: processes.count]:
+        if is_unwanted():
+            total[2] = 1
+            break
+        with precision():
+            scores = score_documents(
+                model, collator.windows([documents.documents[number] for number in batch])
+            )
+        nats_B = (scores.nats_B - scores.end_nats_B).double()
+        if not bool(nats_B.isfinite().all()):
+            number = batch[int((~nats_B.isfinite()).nonzero()[0])]
+            raise LrlmError(
+                f"validation: the document {documents.documents[number].id!r} has no finite"
+                " probability; is a word of it impossible to spell and to copy?"
+            )
+        total[0] += nats_B.sum()
+        total[1] += scores.tokens_B.sum()
+    processes.add(total)
+    nats, tokens, stopped = total.tolist()
+    return None if stopped else Validation(nats, int(tokens))
