@@ -26,6 +26,8 @@ class WindowScore:
     """Of each token, where a model makes them one at a time; 0 at padding."""
     lattice: Lattice | None = None
     """All segmentations of the window, where a model sums over them."""
+    copied_BT: Tensor | None = None
+    """Which tokens were copied, where that is decided for each; they are not spelled."""
 
 
 class LanguageModel(nn.Module, ABC):
@@ -59,7 +61,11 @@ def last_token(values_BT: Tensor, window: Window) -> Tensor:
     return torch.where(window.ends_B, values_BT.gather(1, last_B1).squeeze(1), 0.0)
 
 
-def token_by_token(log_probs_X: Tensor, window: Window) -> WindowScore:
-    """Score a window whose tokens are made one at a time."""
+def token_by_token(
+    log_probs_X: Tensor, window: Window, *, copied_BT: Tensor | None = None
+) -> WindowScore:
+    """Score a window whose tokens are made one at a time, some of them perhaps by copying."""
     nats_BT = unflat(-log_probs_X, window)
-    return WindowScore(nats_BT.sum(1), last_token(nats_BT, window), nats_BT)
+    return WindowScore(
+        nats_BT.sum(1), last_token(nats_BT, window), nats_BT=nats_BT, copied_BT=copied_BT
+    )

@@ -83,7 +83,12 @@ class NeuralKnowledgeLM(LanguageModel):
         how_BT = self._word_log_probs(chosen_BTD, window).index_put(
             (annotation.row_C, annotation.place_C), self._copy_log_probs(chosen_BTD, annotation)
         )
-        return token_by_token(flat(log_fact_BT + how_BT, window), window), state
+        score = token_by_token(
+            flat(log_fact_BT + how_BT, window),
+            window,
+            copied_BT=annotation.relation_BT != NOT_A_FACT,
+        )
+        return score, state
 
     def fact_vectors(self, window: Window) -> Tensor:
         """Give the vectors of each topic's facts, "not a fact" first: (B, G, W)."""

@@ -1,0 +1,129 @@
+"""What an evaluation found, as values that tables, plots and other programs are made from."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lrlm.evaluation.annotation import AnnotationQuality
+from lrlm.evaluation.perplexity import inside_perplexity, outside_perplexity, perplexity
+from lrlm.evaluation.relation_bins import RelationBin, binned_log_probs
+from lrlm.evaluation.scoring import DocumentScore
+from lrlm.evaluation.significance import Significance
+from lrlm.evaluation.spelling import Spelling
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run on one split."""
+
+    name: str
+    kind: str
+    """vanilla, alias, nklm or lrlm."""
+    backbone: str
+    scores: tuple[DocumentScore, ...]
+    is_joint: bool
+    """Whether the scores are of the texts together with one annotation each, as NKLM's are."""
+    significance: Mapping[Spelling, Significance]
+    """Against the better baseline; empty for baselines and where there is none."""
+    annotation: AnnotationQuality | None
+    """Where the model has a posterior and the corpus knows the truth."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Runs side by side on one split of a corpus."""
+
+    corpus: str
+    split: str
+    is_training_corpus: bool
+    """Whether the runs were trained on this corpus."""
+    count_end: bool
+    """Whether `</s>` is paid for and counted."""
+    unknown_words: int
+    """|V_out|: distinct words of the corpus outside the vocabulary."""
+    runs: tuple[RunResult, ...]
+    bins: tuple[RelationBin, ...]
+    """The documents by number of relations."""
+
+    def perplexities(self, run: RunResult) -> dict[str, float | None]:
+        """Give all perplexities of a run."""
+        return {
+            "perplexity": perplexity(run.scores, count_end=self.count_end),
+            "upp": perplexity(run.scores, Spelling.UPP, count_end=self.count_end),
+            "oracle_spelling": perplexity(run.scores, Spelling.ORACLE, count_end=self.count_end),
+            "inside": inside_perplexity(run.scores),
+            "outside": outside_perplexity(run.scores),
+        }
+
+    def log_probs(self, run: RunResult) -> list[float]:
+        """Give a run's mean log-probability of a word in each bin."""
+        return binned_log_probs(run.scores, self.bins, count_end=self.count_end)
+
+
+def as_dictionary(evaluation: Evaluation) -> dict[str, Any]:
+    """Give everything an evaluation found, ready to be written as JSON."""
+    return {
+        "format": "lrlm evaluation",
+        "version": 1,
+        "corpus": evaluation.corpus,
+        "split": evaluation.split,
+        "is_training_corpus": evaluation.is_training_corpus,
+        "count_end": evaluation.count_end,
+        "unknown_words": evaluation.unknown_words,
+        "relation_bins": [
+            {
+                "fewest": each.fewest,
+                "most": each.most,
+                "mean_relations": each.mean_relations,
+                "documents": len(each.members),
+            }
+            for each in evaluation.bins
+        ],
+        "runs": [_run(evaluation, run) for run in evaluation.runs],
+    }
+
+
+def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
+    annotation = run.annotation
+    return {
+        "name": run.name,
+        "model": run.kind,
+        "backbone": run.backbone,
+        "is_joint_with_one_annotation": run.is_joint,
+        **evaluation.perplexities(run),
+        "tokens": sum(score.units(count_end=evaluation.count_end) for score in run.scores),
+        "significance": {
+            spelling.value: {**asdict(found), "asterisks": found.asterisks}
+            for spelling, found in run.significance.items()
+        },
+        "log_probs_by_relations": evaluation.log_probs(run),
+        "annotation": None if annotation is None else _annotation(annotation),
+        "documents": [_document(score) for score in run.scores],
+    }
+
+
+def _annotation(quality: AnnotationQuality) -> dict[str, Any]:
+    verdicts = {"overall": quality.overall, "contested": quality.contested}
+    return {
+        **{name: {**asdict(each), "accuracy": each.accuracy} for name, each in verdicts.items()},
+        "by_truth": {
+            way.value: {**asdict(each), "accuracy": each.accuracy}
+            for way, each in quality.by_truth.items()
+        },
+        "unlinked": quality.unlinked,
+        "reliability": [asdict(each) for each in quality.reliability],
+    }
+
+
+def _document(score: DocumentScore) -> dict[str, Any]:
+    return {
+        "id": score.id,
+        "relations": score.relations,
+        "tokens": score.tokens,
+        "unknown_tokens": score.unknown_tokens,
+        "inside_tokens": score.inside_tokens,
+        "end_nats": score.end_nats,
+        "nats": {spelling.value: score.nats(spelling) for spelling in Spelling},
+        "inside_nats": {spelling.value: score.inside_nats[spelling] for spelling in Spelling},
+        "outside_nats": {spelling.value: score.outside_nats[spelling] for spelling in Spelling},
+    }
