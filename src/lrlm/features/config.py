@@ -54,6 +54,7 @@ class RelationConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
+        check_at_least("RelationConfig.seed", self.seed, 0)
         _check_source("RelationConfig.source", self.source)
         for name in ("width", "epochs", "batch_size", "negatives"):
             check_at_least(f"RelationConfig.{name}", getattr(self, name), 1)
@@ -88,6 +89,7 @@ class FormConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
+        check_at_least("FormConfig.seed", self.seed, 0)
         _check_source("FormConfig.source", self.source)
         for name in ("width", "shortest_ngram", "buckets", "epochs", "min_count"):
             check_at_least(f"FormConfig.{name}", getattr(self, name), 1)
@@ -124,6 +126,7 @@ class SpellingConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
+        check_at_least("SpellingConfig.seed", self.seed, 0)
         for name in ("embedding_size", "hidden_size", "epochs", "batch_size", "min_count"):
             check_at_least(f"SpellingConfig.{name}", getattr(self, name), 1)
         _check_positive("SpellingConfig.learning_rate", self.learning_rate)

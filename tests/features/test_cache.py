@@ -1,0 +1,256 @@
+"""Features of a corpus: made once, found again, made anew when what they are made from changes."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from lrlm.batching import UNSEEN, Encoder
+from lrlm.corpora import LinkedDocument, LinkOptions
+from lrlm.corpora.corpus import Corpus, CorpusWriter, to_table
+from lrlm.corpora.statistics import SplitStatistics
+from lrlm.errors import FormatError, InputError
+from lrlm.features import (
+    HASHED,
+    FeatureConfig,
+    Features,
+    FormConfig,
+    Graph,
+    RelationConfig,
+    SpellingConfig,
+    make_features,
+)
+from lrlm.knowledge import Relation, Topic
+from tests.toy import link
+
+CONFIG = FeatureConfig(
+    RelationConfig(width=4, epochs=2),
+    FormConfig(source=HASHED, width=8, buckets=64),
+    SpellingConfig(embedding_size=4, hidden_size=8, epochs=2, batch_size=4, min_count=1),
+)
+
+
+def document(name: str, text: str, *relations: tuple[str, str]) -> LinkedDocument:
+    facts = [Relation(kind, target, [f"the {target}"]) for kind, target in relations]
+    return link(text, Topic(name, names=[name], relations=facts), id_=name)
+
+
+TRAIN = [
+    document("Rhine", "The Rhine flows to the sea", ("mouth", "sea"), ("city", "Köln")),
+    document("Köln", "Köln is old", ("river", "Rhine")),
+    document("nothing", "nobody knows anything"),
+]
+VALID = [document("Seine", "La Seine secrète", ("mouth", "ocean"), ("city", "Paris"))]
+TEST = [document("Volga", "Волга", ("source", "hills"))]
+
+
+def write(folder: Path, **splits: list[LinkedDocument]) -> Corpus:
+    folder.mkdir()
+    with CorpusWriter(folder) as writer:
+        for split, documents in splits.items():
+            writer.add(split, to_table(documents), SplitStatistics.of(documents))
+        writer.close(made_by="a test", options=LinkOptions())
+    return Corpus(folder)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    return write(tmp_path / "corpus", train=TRAIN, valid=VALID, test=TEST)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "deep" / "cache"
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def made(corpus: Corpus, config: FeatureConfig, cache: Path) -> set[str]:
+    """Make features and name what was made for them, rather than found."""
+    kinds: set[str] = set()
+    before = set(cache.glob("[!.]*-*")) if cache.exists() else set()
+    make_features(corpus, config, cache)
+    for folder in set(cache.glob("[!.]*-*")) - before:
+        kinds.add(folder.name.split("-")[0])
+    return kinds
+
+
+def test_the_graph_is_that_of_all_splits_without_titles(corpus: Corpus) -> None:
+    graph = Graph.of(corpus)
+    triples = {
+        (graph.nodes[head], graph.types[kind], graph.nodes[tail])
+        for head, kind, tail in graph.triples_N3.tolist()
+    }
+    assert triples == {
+        ("Rhine", "mouth", "sea"),
+        ("Rhine", "city", "Köln"),
+        ("Köln", "river", "Rhine"),
+        ("Seine", "mouth", "ocean"),
+        ("Seine", "city", "Paris"),
+        ("Volga", "source", "hills"),
+    }
+    assert graph.training_types == {"@title", "mouth", "city", "river"}
+
+
+def test_features_fit_the_encoder(corpus: Corpus, cache: Path) -> None:
+    features = make_features(corpus, CONFIG, cache)
+    relations = features.relations
+    assert relations.types == ("city", "mouth", "river", "source", "@title")
+    assert relations.types_KD.shape == (4, 4)
+    assert relations.known_types == 4
+    assert relations.objects_OD.shape == (len(relations.objects), 4)
+    encoder = Encoder(corpus.words, features.speller, relations.type_ids, relations.object_ids)
+    new = document("Volga", "Волга ends", ("source", "hills"), ("new type", "new object"))
+    (encoded,) = encoder.encode([new])
+    assert encoded.types_R.tolist() == [4, 3, UNSEEN]
+    assert encoded.objects_R[2] == UNSEEN
+    assert encoded.objects_R[0] == relations.object_ids["Volga"]
+    assert (encoded.spelling_N < 0).all()
+    assert features.featuriser.vectors([("the", "sea")]).shape == (1, 8)
+
+
+def test_only_what_has_changed_is_made_again(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
+    everything = {"relation", "form", "spelling"}
+    assert made(corpus, CONFIG, cache) == everything
+    assert made(corpus, CONFIG, cache) == set()
+    assert made(corpus, replace(CONFIG, forms=replace(CONFIG.forms, seed=2)), cache) == {"form"}
+    spelling = replace(CONFIG.spelling, hidden_size=9)
+    assert made(corpus, replace(CONFIG, spelling=spelling), cache) == {"spelling"}
+    relations = replace(CONFIG.relations, margin=2.0)
+    assert made(corpus, replace(CONFIG, relations=relations), cache) == {"relation"}
+    copied = write(tmp_path / "copy", train=TRAIN, valid=VALID, test=TEST)
+    assert made(copied, CONFIG, cache) == set()
+    without_test = write(tmp_path / "less", train=TRAIN, valid=VALID)
+    assert made(without_test, CONFIG, cache) == {"relation"}
+    other_texts = write(tmp_path / "other", train=VALID, valid=VALID, test=TEST)
+    assert made(other_texts, CONFIG, cache) == {"relation", "spelling"}
+
+
+def test_the_spelling_model_knows_only_training_words(corpus: Corpus, cache: Path) -> None:
+    alphabet = make_features(corpus, CONFIG, cache).speller.alphabet
+    assert set(alphabet.characters) <= set("".join(corpus.words.words))
+    assert "В" not in alphabet.characters
+    assert "è" not in alphabet.characters
+
+
+def test_progress_tells_what_is_made_and_what_is_read(corpus: Corpus, cache: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    make_features(corpus, CONFIG, cache, lambda *step: told.append(step))
+    assert ("making relation vectors", 1, 2) in told
+    assert ("making spelling model", 2, 2) in told
+    told.clear()
+    make_features(corpus, CONFIG, cache, lambda *step: told.append(step))
+    assert {doing.split()[0] for doing, _, _ in told} == {"reading"}
+
+
+def test_an_interrupted_making_leaves_nothing(corpus: Corpus, cache: Path) -> None:
+    def interrupt(doing: str, done: int, _total: int) -> None:
+        if doing == "making spelling model" and done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_features(corpus, CONFIG, cache, interrupt)
+    assert made(corpus, CONFIG, cache) == {"spelling"}
+
+
+def test_two_at_once_make_it_once(corpus: Corpus, cache: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    with ThreadPoolExecutor(2) as pool:
+        running = [
+            pool.submit(make_features, corpus, CONFIG, cache, lambda *step: told.append(step))
+            for _ in range(2)
+        ]
+        first, second = (future.result() for future in running)
+    assert torch.equal(first.relations.objects_OD, second.relations.objects_OD)
+    assert told.count(("making spelling model", 1, 2)) == 1
+    assert told.count(("reading spelling model", 1, 1)) == 2
+
+
+def test_a_run_can_carry_them(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
+    features = make_features(corpus, CONFIG, cache)
+    features.save(tmp_path / "features")
+    (tmp_path / "features").rename(tmp_path / "elsewhere")
+    loaded = Features.load(tmp_path / "elsewhere")
+    assert loaded.relations.types == features.relations.types
+    assert loaded.relations.object_ids == features.relations.object_ids
+    assert torch.equal(loaded.relations.types_KD, features.relations.types_KD)
+    assert torch.equal(loaded.relations.objects_OD, features.relations.objects_OD)
+    forms = [("the", "sea"), ("новый",)]
+    assert np.array_equal(loaded.featuriser.vectors(forms), features.featuriser.vectors(forms))
+    words = ["Rhine", "новый"]
+    assert np.array_equal(loaded.speller.log_probs(words), features.speller.log_probs(words))
+    suffixes = {path.suffix for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()}
+    assert suffixes == {".json", ".safetensors"}
+
+
+def test_a_damaged_folder_is_named(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
+    make_features(corpus, CONFIG, cache).save(tmp_path / "features")
+    path = tmp_path / "features" / "relations" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**manifest, "width": 5}), encoding="utf-8")
+    with pytest.raises(FormatError, match=r"vectors\.safetensors: types must have the shape"):
+        Features.load(tmp_path / "features")
+    path.write_text(json.dumps({**manifest, "version": 99}), encoding="utf-8")
+    with pytest.raises(FormatError, match="version 99"):
+        Features.load(tmp_path / "features")
+    with pytest.raises(FormatError, match="lrlm train"):
+        Features.load(tmp_path)
+
+
+def test_published_vectors_of_relations(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "openke"
+    folder.mkdir()
+    (folder / "entity2id.txt").write_text("2\nsea\t1\nunheard\t0\n", encoding="utf-8")
+    (folder / "relation2id.txt").write_text("1\nmouth\t0\n", encoding="utf-8")
+    np.arange(8, dtype="<f4").tofile(folder / "entity2vec.bin")
+    np.arange(4, dtype="<f4").tofile(folder / "relation2vec.bin")
+    config = replace(CONFIG, relations=replace(CONFIG.relations, source=str(folder)))
+    relations = make_features(corpus, config, cache).relations
+    # Types of training topics get an id to learn a vector for; "source" is of the test set only.
+    assert relations.types == ("mouth", "@title", "city", "river")
+    assert relations.types_KD.tolist() == [[0, 1, 2, 3]]
+    assert relations.objects == ("sea",)
+    assert relations.objects_OD.tolist() == [[4, 5, 6, 7]]
+    moved = folder.rename(tmp_path / "moved")
+    config = replace(CONFIG, relations=replace(CONFIG.relations, source=str(moved)))
+    assert made(corpus, config, cache) == set()
+    (moved / "entity2id.txt").write_text("2\na\t1\nb\t0\n", encoding="utf-8")
+    (moved / "relation2id.txt").write_text("1\nc\t0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="same knowledge base"):
+        make_features(corpus, config, cache)
+
+
+def test_a_published_fasttext_file_is_cut_to_the_forms(
+    corpus: Corpus, cache: Path, tmp_path: Path
+) -> None:
+    models = pytest.importorskip("gensim.models", reason="the extra fasttext is not installed")
+    texts = [["the", "ocean", "hills", "la", "mountain", "sea"]] * 5
+    model = models.FastText(sentences=texts, vector_size=8, min_count=1, bucket=50, workers=1)
+    path = tmp_path / "published.bin"
+    models.fasttext.save_facebook_model(model, str(path))
+    config = replace(CONFIG, forms=replace(CONFIG.forms, source=str(path)))
+    features = make_features(corpus, config, cache)
+    assert set(features.featuriser.words) == {"the", "ocean", "hills", "sea"}
+    missing = replace(CONFIG, forms=replace(CONFIG.forms, source=str(tmp_path / "nowhere")))
+    with pytest.raises(InputError, match=r"nowhere: there is no such file"):
+        make_features(corpus, missing, cache)
+
+
+def test_fasttext_is_trained_on_training_texts(corpus: Corpus, cache: Path) -> None:
+    pytest.importorskip("gensim.models", reason="the extra fasttext is not installed")
+    forms = FormConfig(width=6, buckets=32, epochs=1, min_count=1)
+    featuriser = make_features(corpus, replace(CONFIG, forms=forms), cache).featuriser
+    assert set(featuriser.words) == {word for each in TRAIN for word in each.tokens.words}
+
+
+def test_a_corpus_must_have_texts_and_facts(tmp_path: Path) -> None:
+    only_test = write(tmp_path / "test", test=TEST)
+    with pytest.raises(InputError, match="no training split"):
+        make_features(only_test, CONFIG, tmp_path / "cache")
+    no_facts = write(tmp_path / "bare", train=[document("a", "no facts here")])
+    with pytest.raises(InputError, match="no facts"):
+        make_features(no_facts, CONFIG, tmp_path / "cache")
