@@ -1,0 +1,95 @@
+"""`lrlm evaluate`: compare trained models on a corpus."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from lrlm.cli.console import errors, output, progress_of
+from lrlm.errors import InputError
+
+
+def evaluate(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of 'lrlm train'.")],
+    split: Annotated[str, typer.Option(help="The documents to evaluate on.")] = "test",
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="A corpus folder.", show_default="the one trained on, if it is near"
+        ),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="F", help="Write everything as JSON.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="F", help="Write the tables in Markdown.")
+    ] = None,
+    latex: Annotated[
+        Path | None, typer.Option(metavar="F", help="Write the tables in LaTeX.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="F", help="Draw log-probability by number of relations (.png, .svg, .pdf)."
+        ),
+    ] = None,
+    count_end: Annotated[
+        bool, typer.Option("--count-end", help="Pay for and count the end of each document.")
+    ] = False,
+    device: Annotated[
+        str, typer.Option(help="cpu, cuda, …, or auto: cuda where there is one.")
+    ] = "auto",
+) -> None:
+    """Compare trained models: perplexity, significance, and how well their posteriors annotate.
+
+    Runs that are compared must have been trained on the same corpus with the same vocabulary.
+    """
+    from lrlm.evaluation.evaluate import evaluate as run_evaluation
+    from lrlm.evaluation.results import as_dictionary
+    from lrlm.report.evaluation_sheets import sheets
+    from lrlm.report.relation_plot import check_plot, draw_relation_plot
+    from lrlm.report.sheet import to_latex, to_markdown, to_terminal
+    from lrlm.training.run import replace_file
+
+    if plot is not None:
+        check_plot(plot)
+    files = [path for path in (json_file, markdown, latex, plot) if path is not None]
+    _check_writable(files)
+    with progress_of("documents") as progress:
+        evaluation = run_evaluation(
+            runs,
+            split=split,
+            corpus=corpus,
+            count_end=count_end,
+            device=device,
+            progress=progress,
+        )
+    tables = sheets(evaluation)
+    for number, sheet in enumerate(tables):
+        if number:
+            output.print()
+        output.print(to_terminal(sheet))
+    if json_file is not None:
+        text = json.dumps(as_dictionary(evaluation), ensure_ascii=False, indent=1)
+        replace_file(json_file, f"{text}\n".encode())
+    if markdown is not None:
+        replace_file(markdown, "\n".join(map(to_markdown, tables)).encode())
+    if latex is not None:
+        replace_file(latex, "\n".join(map(to_latex, tables)).encode())
+    if plot is not None:
+        replace_file(plot, draw_relation_plot(evaluation, plot.suffix.lower()))
+    for path in files:
+        errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
+
+
+def _check_writable(files: list[Path]) -> None:
+    """Refuse a place that cannot be written to before any work is done."""
+    for path in files:
+        if not path.parent.is_dir():
+            raise InputError(f"{path.parent} is not a folder; make it first")
+        if path.is_dir():
+            raise InputError(f"{path} is a folder, but a file is to be written there")
+    if len(set(files)) < len(files):
+        raise InputError("two outputs cannot be written to the same file")

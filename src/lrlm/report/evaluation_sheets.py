@@ -1,0 +1,215 @@
+"""An evaluation in, its tables out: perplexities, bins of relations, annotation, reliability."""
+
+from collections.abc import Sequence
+
+from lrlm.evaluation.annotation import Verdict
+from lrlm.evaluation.explanations import Way
+from lrlm.evaluation.results import Evaluation, RunResult
+from lrlm.evaluation.spelling import Spelling
+from lrlm.report.sheet import Cell, Sheet
+
+MODELS = {"vanilla": "Vanilla LM", "alias": "Alias LM", "nklm": "NKLM", "lrlm": "LRLM"}
+BACKBONES = {"lstm": "LSTM", "transformer-xl": "Transformer-XL"}
+
+_COLUMNS = {
+    "perplexity": "perplexity",
+    "upp": "UPP",
+    "oracle_spelling": "oracle",
+    "inside": "inside",
+    "outside": "outside",
+}
+_SPELLINGS = {
+    "perplexity": Spelling.OPEN,
+    "upp": Spelling.UPP,
+    "oracle_spelling": Spelling.ORACLE,
+}
+_JOINT = "† joint probability of the text and one given annotation."
+_TOLD = {"alias": "‡ is told which names occur in the text."}
+"""What must be known to read a model's figures; each begins with its mark."""
+_NOTHING = "–"
+_SMALLEST_P = 0.0001
+
+
+def sheets(evaluation: Evaluation) -> list[Sheet]:
+    """Give every table of an evaluation; those that say nothing are left out."""
+    judged = [run for run in evaluation.runs if run.annotation is not None]
+    return [
+        perplexity_sheet(evaluation),
+        bins_sheet(evaluation),
+        *([annotation_sheet(judged, evaluation)] if judged else []),
+        *(reliability_sheet(run, evaluation) for run in judged),
+    ]
+
+
+def labels(runs: Sequence[RunResult]) -> list[str]:
+    """Name runs by model and backbone; where that is not enough, by their folder too."""
+    names = [
+        f"{MODELS.get(run.kind, run.kind)}, {BACKBONES.get(run.backbone, run.backbone)}"
+        for run in runs
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} ({run.name})"
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
+def perplexity_sheet(evaluation: Evaluation) -> Sheet:
+    """Lay out the paper's table of results; the best of each backbone stands out."""
+    runs = evaluation.runs
+    has_names = len({(run.kind, run.backbone) for run in runs}) < len(runs)
+    figures = [evaluation.perplexities(run) for run in runs]
+    rows = []
+    for run, own in zip(runs, figures, strict=True):
+        peers = [
+            other for other, its in zip(figures, runs, strict=True) if its.backbone == run.backbone
+        ]
+        row = [
+            Cell(MODELS.get(run.kind, run.kind), mark=_mark(run)),
+            Cell(BACKBONES.get(run.backbone, run.backbone)),
+            *([Cell(run.name)] if has_names else []),
+        ]
+        for column in _COLUMNS:
+            value = own[column]
+            rivals = [peer[column] for peer in peers if peer is not own]
+            found = run.significance.get(_SPELLINGS[column]) if column in _SPELLINGS else None
+            row.append(
+                Cell(
+                    _number(value),
+                    mark=found.asterisks if found else "",
+                    is_best=bool(rivals) and all(_is_below(value, rival) for rival in rivals),
+                )
+            )
+        found = run.significance.get(Spelling.OPEN)
+        row.append(Cell(_p(found.p) if found else _NOTHING))
+        rows.append(row)
+    return Sheet(
+        f"Perplexity on {_where(evaluation)}",
+        ("model", "backbone", *(["run"] if has_names else []), *_COLUMNS.values(), "p"),
+        rows,
+        text_columns=3 if has_names else 2,
+        notes=_notes(evaluation),
+    )
+
+
+def bins_sheet(evaluation: Evaluation) -> Sheet:
+    """Lay out the mean log-probability of a word by number of relations."""
+    columns = [evaluation.log_probs(run) for run in evaluation.runs]
+    return Sheet(
+        f"Mean log-probability of a word by number of relations, {_where(evaluation)}",
+        ("relations", "documents", *labels(evaluation.runs)),
+        [
+            [
+                Cell(_range(each.fewest, each.most)),
+                Cell(f"{len(each.members):,}"),
+                *(Cell(f"{column[number]:.3f}".replace("-", "−")) for column in columns),
+            ]
+            for number, each in enumerate(evaluation.bins)
+        ],
+    )
+
+
+def annotation_sheet(runs: Sequence[RunResult], evaluation: Evaluation) -> Sheet:
+    """Lay out how often the most probable explanation of a span is the true one."""
+    rows = []
+    for run, label in zip(runs, labels(runs), strict=True):
+        quality = run.annotation
+        assert quality is not None
+        groups = {
+            "all candidate spans": quality.overall,
+            "contested": quality.contested,
+            "in truth a relation": quality.by_truth[Way.RELATION],
+            "in truth words": quality.by_truth[Way.WORDS],
+            "in truth no segment": quality.by_truth[Way.OTHERWISE],
+        }
+        rows += [_verdict(label, name, verdict) for name, verdict in groups.items()]
+    unlinked = max(run.annotation.unlinked for run in runs if run.annotation is not None)
+    notes = [
+        "contested: several candidates, or a candidate and plain words, compete.",
+        "no segment: within a true mention, or across its border.",
+    ]
+    if unlinked:
+        notes.append(f"{unlinked:,} true mentions have no candidate; they count as wrong.")
+    return Sheet(
+        f"The most probable explanation is the true one, {_where(evaluation)}",
+        ("model", "spans", "number", "right", "calibration error"),
+        rows,
+        text_columns=2,
+        notes=notes,
+    )
+
+
+def reliability_sheet(run: RunResult, evaluation: Evaluation) -> Sheet:
+    """Lay out how often a model is right when it is so sure."""
+    assert run.annotation is not None
+    return Sheet(
+        f"Reliability of {labels([run])[0]}, {_where(evaluation)}",
+        ("confidence", "spans", "mean confidence", "right"),
+        [
+            [
+                Cell(f"{each.low:.1f}–{each.high:.1f}"),
+                Cell(f"{each.places:,}"),
+                Cell(f"{each.confidence:.3f}"),
+                Cell(f"{each.accuracy:.3f}"),
+            ]
+            for each in run.annotation.reliability
+            if each.places
+        ],
+    )
+
+
+def _verdict(label: str, name: str, verdict: Verdict) -> list[Cell]:
+    accuracy = verdict.accuracy
+    return [
+        Cell(label),
+        Cell(name),
+        Cell(f"{verdict.places:,}"),
+        Cell(_NOTHING if accuracy is None else f"{accuracy:.2%}"),
+        Cell(f"{verdict.calibration_error:.4f}"),
+    ]
+
+
+def _notes(evaluation: Evaluation) -> list[str]:
+    runs = evaluation.runs
+    notes = [
+        f"UPP: each of the corpus's {evaluation.unknown_words:,} unknown words is as likely.",
+        "oracle: unknown words are spelled for free.",
+        "inside, outside: tokens that some candidate span covers, and those that none does.",
+        "</s> is paid for and counted, but is neither inside nor outside."
+        if evaluation.count_end
+        else "</s> is neither paid for nor counted.",
+    ]
+    if any(run.significance for run in runs):
+        notes.append(
+            "p: two-sided Wilcoxon signed-rank test over documents, against the better of Vanilla"
+            " LM and NKLM on the same backbone; * p < 0.05, ** p < 0.01, where the model is better."
+        )
+    if any(run.is_joint for run in runs):
+        notes.append(_JOINT)
+    notes += [note for kind, note in _TOLD.items() if any(run.kind == kind for run in runs)]
+    if not evaluation.is_training_corpus:
+        notes.append("The runs were trained on another corpus.")
+    return notes
+
+
+def _mark(run: RunResult) -> str:
+    return _JOINT[0] if run.is_joint else _TOLD.get(run.kind, " ")[0].strip()
+
+
+def _is_below(value: float | None, other: float | None) -> bool:
+    return value is not None and other is not None and value < other
+
+
+def _where(evaluation: Evaluation) -> str:
+    return f"{evaluation.corpus}, {evaluation.split}"
+
+
+def _range(fewest: int, most: int) -> str:
+    return str(fewest) if fewest == most else f"{fewest}–{most}"
+
+
+def _number(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:,.2f}"
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value >= _SMALLEST_P else f"< {_SMALLEST_P}"
