@@ -1,0 +1,71 @@
+"""The input files that corpora are timed on: a folder with real ones, or the embedded corpus."""
+
+import argparse
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lrlm.corpora.build import BuildInputs
+from lrlm.corpora.corpus import SPLITS
+from lrlm.corpora.miniworld import write as write_miniworld
+
+WIKITABLES = Path(__file__).parents[1].parent / "shared/data/wikitables"
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """Give a parser with what every benchmark of corpora takes."""
+    result = argparse.ArgumentParser(description=description.splitlines()[0])
+    result.add_argument(
+        "--data",
+        type=Path,
+        default=WIKITABLES,
+        help="folder with triples.tsv.gz, surface_forms.tsv.gz and articles.*.jsonl.gz"
+        " (default: %(default)s; the embedded corpus where it is absent)",
+    )
+    return result
+
+
+@contextmanager
+def inputs_in(data: Path, *, copies: int = 1) -> Iterator[BuildInputs]:
+    """Give the files of a folder, or of miniworld; `copies` more articles of the same topics."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as scratch:
+        folder = Path(scratch)
+        if data.is_dir():
+            found = BuildInputs(
+                data / "triples.tsv.gz",
+                data / "surface_forms.tsv.gz",
+                {split: data / f"articles.{split}.jsonl.gz" for split in SPLITS},
+            )
+            print(f"Data: {data}")
+        else:
+            write_miniworld(folder)
+            found = BuildInputs(
+                folder / "triples.tsv",
+                folder / "forms.tsv",
+                {split: folder / f"articles.{split}.jsonl" for split in SPLITS},
+            )
+            print(f"Data: the embedded corpus, for there is no {data}")
+        if copies > 1:
+            train = folder / "copies.jsonl.gz"
+            _write_copies(found.articles["train"], train, copies)
+            found = BuildInputs(found.triples, found.forms, {**found.articles, "train": train})
+        yield found
+
+
+def _write_copies(source: Path, target: Path, copies: int) -> None:
+    with gzip.open(target, "wt", encoding="utf-8", compresslevel=1) as out:
+        for copy in range(copies):
+            for article in read_articles(source):
+                topic = article.get("topic", article["id"])
+                copied = {**article, "id": f"{article['id']}~{copy}", "topic": topic}
+                out.write(json.dumps(copied) + "\n")
+
+
+def read_articles(path: Path) -> Iterator[dict[str, str]]:
+    """Read the articles of a file, plain or compressed."""
+    content = path.read_bytes()
+    for line in (gzip.decompress(content) if path.suffix == ".gz" else content).splitlines():
+        yield json.loads(line)
