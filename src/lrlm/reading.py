@@ -55,7 +55,7 @@ def read_records(
 ) -> Iterator[Record]:
     """Parse a file line by line, skipping bad lines as long as there are few of them."""
     lines = bad = records = 0
-    for number, raw in enumerate(_lines(path), start=1):
+    for number, raw in enumerate(raw_lines(path), start=1):
         if number == 1:
             raw = raw.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901  a mark of some editors
         if limit is not None and records >= limit:
@@ -79,12 +79,12 @@ def read_records(
         raise FormatError(f"{path} is empty")
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def raw_lines(path: Path) -> Iterator[bytes]:
     """Split a file into lines without ever holding more than one long line."""
     rest = b""
     number = 1
     try:
-        with _open(path) as stream:
+        with open_by_content(path) as stream:
             while block := stream.read(_BLOCK):
                 *complete, rest = (rest + block).split(b"\n")
                 for line in complete:
@@ -103,7 +103,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield rest.removesuffix(b"\r")
 
 
-def _open(path: Path) -> IO[bytes]:
+def open_by_content(path: Path) -> IO[bytes]:
     """Open a file by what it is, not by what it is called."""
     with path.open("rb") as file:
         magic = file.read(6)

@@ -8,7 +8,7 @@ import signal
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -18,26 +18,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from lrlm.artifacts import fingerprint, new_folder
+from lrlm.artifacts import new_folder
 from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
-from lrlm.corpora.document import GoldMention, LinkedDocument
-from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
+from lrlm.corpora.document import GoldMention, LinkableRelation, LinkedDocument
 from lrlm.corpora.joining import Join, join_in
 from lrlm.corpora.linking import LinkOptions, Matcher, linkable_relations
+from lrlm.corpora.source import BuildInputs, Progress, Reading, Source, fingerprints
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.literals import literal_forms
-from lrlm.reading import BadLines, read_records
+from lrlm.reading import BadLines
 from lrlm.text import Profile, Tokens, detect_profile, tokenise
+
+__all__ = ["BuildInputs", "BuildReport", "Progress", "build_corpus", "link_article"]
 
 _DOCUMENTS_AT_ONCE = 512
 """Documents a worker links at a time, and a row group holds; it does not depend on the workers."""
-
-_SAMPLED_ARTICLES = 200
-
-Progress = Callable[[str, int], None]
-"""Told what is being done and how many articles it has been done for."""
 
 
 @dataclass(frozen=True)
@@ -50,40 +47,13 @@ class BuildReport:
     """The first bad lines, each with file, line number and reason."""
     facts: Mapping[str, int]
     misplaced_gold: int
-
-
-@dataclass(frozen=True)
-class BuildInputs:
-    """The files a corpus is built from; at least one split is needed."""
-
-    triples: Path
-    forms: Path
-    articles: Mapping[str, Path] = field(default_factory=dict)
-    """A file for each split: train, valid, test."""
-
-    def __post_init__(self) -> None:
-        if not self.articles:
-            raise InputError("there are no articles: give at least one of train, valid, test")
-        for split in self.articles:
-            if split not in SPLITS:
-                raise InputError(f"there is no split {split!r}; there are: {', '.join(SPLITS)}")
-        for path in self.files:
-            if not path.is_file():
-                raise InputError(f"{path}: there is no such file")
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """All files, in a fixed order."""
-        return (
-            self.triples,
-            self.forms,
-            *(self.articles[split] for split in SPLITS if split in self.articles),
-        )
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """What the source could not give, by the reason."""
 
 
 def build_corpus(
     out: Path | str,
-    inputs: BuildInputs,
+    inputs: Source,
     *,
     profile: Profile | None = None,
     options: LinkOptions | None = None,
@@ -92,6 +62,7 @@ def build_corpus(
     workers: int = 1,
     memory: str = "1GB",
     overwrite: bool = False,
+    drop_shared_topics: bool = False,
     made_by: str = "lrlm corpus build",
     progress: Progress = lambda _doing, _articles: None,
 ) -> BuildReport:
@@ -100,6 +71,8 @@ def build_corpus(
     The bytes written depend on the content of the inputs and on the options, not on the number
     of workers or the order of the triples. `profile` is found from the articles if it is None;
     `limit` takes the first articles of each split; `memory` bounds the join, the rest is small.
+    Splits that share a topic are refused, unless `drop_shared_topics` says to leave such articles
+    out of the earlier one of train, valid and test.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit must be at least 1 article, not {limit}")
@@ -114,53 +87,29 @@ def build_corpus(
         join_in(Path(scratch), memory=memory, threads=workers) as join,
         CorpusWriter(folder) as writer,
     ):
-        sample = _read_inputs(join, inputs, bad_lines, limit=limit, progress=progress)
+        left_out = dict(inputs.fill(join, Reading(bad_lines, limit, progress)))
+        join.finish()
+        if drop_shared_topics:
+            left_out["articles whose topic is in a later split"] = join.drop_shared_topics()
         join.check_articles()
         facts = join.count_facts()
-        options = replace(options or LinkOptions(), profile=profile or detect_profile(sample))
+        options = replace(options or LinkOptions(), profile=profile or detect_profile(join.sample))
         misplaced_gold = _link(join, writer, options, workers=workers, progress=progress)
         writer.close(
             made_by=made_by,
             options=options,
-            inputs=[fingerprint(path) for path in inputs.files],
+            inputs=fingerprints(inputs.files),
             limit=limit,
             counts={
                 "bad_lines": bad_lines.count,
                 "facts": facts,
                 "misplaced_gold": misplaced_gold,
+                **({"left_out": left_out} if left_out else {}),
             },
         )
     return BuildReport(
-        Corpus(out), bad_lines.count, tuple(bad_lines.examples), facts, misplaced_gold
+        Corpus(out), bad_lines.count, tuple(bad_lines.examples), facts, misplaced_gold, left_out
     )
-
-
-def _read_inputs(
-    join: Join, inputs: BuildInputs, bad_lines: BadLines, *, limit: int | None, progress: Progress
-) -> list[str]:
-    """Fill the join; give the first articles' texts, from which the profile is found."""
-    progress("reading the graph", 0)
-    join.add_facts(read_records(inputs.triples, parse_fact, bad_lines))
-    join.add_forms(read_records(inputs.forms, parse_form, bad_lines))
-    sample: list[str] = []
-    read = 0
-    for split in SPLITS:
-        if split not in inputs.articles:
-            continue
-        path = inputs.articles[split]
-
-        def articles(path: Path = path) -> Iterator[Any]:
-            nonlocal read
-            for article in read_records(path, parse_article, bad_lines, limit=limit):
-                if len(sample) < _SAMPLED_ARTICLES:
-                    sample.append(article.text)
-                read += 1
-                if read % 1000 == 0:
-                    progress("reading articles", read)
-                yield article
-
-        join.add_articles(split, articles())
-    return sample
 
 
 def _link(
@@ -279,7 +228,7 @@ def link_article(row: Mapping[str, Any], options: LinkOptions) -> tuple[LinkedDo
     ]
     linkable = linkable_relations(Topic(row["topic"], names, relations), options)
     tokens = tokenise(row["text"], options.profile)
-    gold, misplaced = _place_gold(row["gold"], tokens)
+    gold, misplaced = _place_gold(row["gold"], tokens, linkable)
     document = LinkedDocument(
         id=row["id"],
         topic=row["topic"],
@@ -293,22 +242,28 @@ def link_article(row: Mapping[str, Any], options: LinkOptions) -> tuple[LinkedDo
     return document, misplaced
 
 
-def _place_gold(gold: str | None, tokens: Tokens) -> tuple[tuple[GoldMention, ...] | None, int]:
-    """Turn character offsets into tokens; a mention that cuts through a token is misplaced."""
+def _place_gold(
+    gold: str | None, tokens: Tokens, relations: Sequence[LinkableRelation]
+) -> tuple[tuple[GoldMention, ...] | None, int]:
+    """Turn character offsets into tokens; a mention that cuts through a token is misplaced.
+
+    Where only the object is known, the type is that of the one relation that leads to it.
+    """
     if gold is None:
         return None, 0
     first = {start: index for index, start in enumerate(tokens.starts)}
     last = {end: index + 1 for index, end in enumerate(tokens.ends)}
+    types: dict[str, list[str]] = {}
+    for relation in relations:
+        types.setdefault(relation.object, []).append(relation.type)
+    placed = []
     mentions = json.loads(gold)
-    placed = [
-        GoldMention(
-            first[mention["start"]],
-            last[mention["end"]],
-            mention.get("type"),
-            mention.get("object"),
-        )
-        for mention in mentions
-        if mention["start"] in first and mention["end"] in last
-    ]
+    for mention in mentions:
+        type_, object_ = mention.get("type"), mention.get("object")
+        if type_ is None and len(leading := types.get(object_, [])) == 1:
+            type_ = leading[0]
+        if mention["start"] in first and mention["end"] in last:
+            span = first[mention["start"]], last[mention["end"]]
+            placed.append(GoldMention(*span, type_, object_))
     placed.sort(key=lambda gold: (gold.start, gold.end, gold.type or "", gold.object or ""))
     return tuple(placed), len(mentions) - len(placed)

@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 from lrlm.knowledge.sources.triples import Fact, Form, parse_fact, parse_form
 from lrlm.reading import BadLineError
 
-__all__ = ["Article", "Fact", "Form", "parse_article", "parse_fact", "parse_form"]
+__all__ = [
+    "Article",
+    "Fact",
+    "Form",
+    "article_from",
+    "check_characters",
+    "parse_article",
+    "parse_fact",
+    "parse_form",
+]
 
 
 class Article(NamedTuple):
@@ -31,6 +40,11 @@ def parse_article(line: str) -> Article:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise BadLineError(f"not JSON ({error})") from None
+    return article_from(record)
+
+
+def article_from(record: Any) -> Article:
+    """Check an article's fields, wherever they come from."""
     if not isinstance(record, dict):
         raise BadLineError("expected a JSON object with id and text")
     article_id = _text(record, "id")
@@ -51,11 +65,12 @@ def _text(record: dict[str, Any], field: str, default: str | None = None) -> str
         raise BadLineError(f"the field {field!r} is missing")
     if not isinstance(value, str) or not value.strip():
         raise BadLineError(f"the field {field!r} must be a text that is not blank")
-    _check_characters(field, value)
+    check_characters(field, value)
     return value
 
 
-def _check_characters(field: str, value: str) -> None:
+def check_characters(field: str, value: str) -> None:
+    """Refuse what no file can hold."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -75,4 +90,4 @@ def _check_gold(gold: Any, length: int) -> None:
             value = mention.get(field)
             if not isinstance(value, str | None):
                 raise BadLineError(f"a gold mention's {field!r} must be a text")
-            _check_characters(field, value or "")
+            check_characters(field, value or "")

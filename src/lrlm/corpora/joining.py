@@ -6,7 +6,6 @@ articles nor the size of the graph is bounded by memory.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 
 import duckdb
@@ -16,7 +15,8 @@ from lrlm.corpora.corpus import SPLITS
 from lrlm.corpora.inputs import Article, Fact, Form
 from lrlm.errors import InputError, LrlmError
 
-_ROWS_AT_ONCE = 16_384
+_ROWS_AT_ONCE = {"facts": 16_384, "forms": 16_384, "articles": 1024}
+_SAMPLED_ARTICLES = 200
 _TABLES = """
     CREATE TABLE facts (subject VARCHAR, type VARCHAR, object VARCHAR, literal BOOLEAN);
     CREATE TABLE forms (place BIGINT, entity VARCHAR, form VARCHAR);
@@ -25,10 +25,18 @@ _TABLES = """
         id VARCHAR, topic VARCHAR, title VARCHAR, text VARCHAR, gold VARCHAR
     );
 """
+_COLUMNS = {
+    "facts": Fact._fields,
+    "forms": ("place", *Form._fields),
+    "articles": ("split", "place", *Article._fields),
+}
 
 
 class Join:
-    """A scratch database that is filled once and then read once, in order."""
+    """A scratch database that is filled once and then read once, in order.
+
+    It may be filled in any number of small steps: rows wait here until there are many.
+    """
 
     def __init__(self, folder: Path, *, memory: str, threads: int) -> None:
         self._database = duckdb.connect(
@@ -41,6 +49,11 @@ class Join:
             },
         )
         self._database.execute(_TABLES)
+        self._waiting: dict[str, list[tuple[object, ...]]] = {name: [] for name in _ROWS_AT_ONCE}
+        self._names = 0
+        self._articles = 0
+        self.sample: list[str] = []
+        """The first articles' texts, from which the profile is found."""
 
     def close(self) -> None:
         """Let go of the files, so that their folder can be removed."""
@@ -48,28 +61,54 @@ class Join:
 
     def add_facts(self, facts: Iterable[Fact]) -> None:
         """Take in a graph's facts, in any order."""
-        self._insert("facts", Fact._fields, facts)
+        for fact in facts:
+            self._add("facts", fact)
 
     def add_forms(self, forms: Iterable[Form]) -> None:
         """Take in the names of entities; their order counts."""
-        numbered = ((place, *form) for place, form in enumerate(forms))
-        self._insert("forms", ("place", *Form._fields), numbered)
+        for form in forms:
+            self._add("forms", (self._names, *form))
+            self._names += 1
 
     def add_articles(self, split: str, articles: Iterable[Article]) -> None:
-        """Take in the articles of a split; their order is that of the corpus."""
+        """Take in articles of a split; their order is that of the corpus."""
         number = SPLITS.index(split)
-        numbered = ((number, place, *article) for place, article in enumerate(articles))
-        self._insert("articles", ("split", "place", *Article._fields), numbered)
+        for article in articles:
+            if len(self.sample) < _SAMPLED_ARTICLES:
+                self.sample.append(article.text)
+            self._add("articles", (number, self._articles, *article))
+            self._articles += 1
 
-    def _insert(
-        self, table: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]
-    ) -> None:
-        rows = iter(rows)
-        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
-            arrays = [pa.array(column) for column in zip(*chunk, strict=True)]
-            self._database.register("chunk", pa.table(arrays, names=columns))
+    def finish(self) -> None:
+        """Say that everything is in: the database may now be asked."""
+        for table in self._waiting:
+            self._insert(table)
+
+    def _add(self, table: str, row: tuple[object, ...]) -> None:
+        self._waiting[table].append(row)
+        if len(self._waiting[table]) >= _ROWS_AT_ONCE[table]:
+            self._insert(table)
+
+    def _insert(self, table: str) -> None:
+        if rows := self._waiting[table]:
+            arrays = [pa.array(column) for column in zip(*rows, strict=True)]
+            self._database.register("chunk", pa.table(arrays, names=_COLUMNS[table]))
             self._database.execute(f"INSERT INTO {table} BY NAME SELECT * FROM chunk")  # noqa: S608
             self._database.unregister("chunk")
+            rows.clear()
+
+    def drop_shared_topics(self) -> int:
+        """Leave out articles whose topic is also in a later split; give how many were left out."""
+        left_out = self._database.execute(
+            """
+            DELETE FROM articles WHERE EXISTS (
+                FROM articles AS later
+                WHERE later.topic = articles.topic AND later.split > articles.split
+            )
+            """
+        ).fetchone()
+        assert left_out is not None
+        return int(left_out[0])
 
     def check_articles(self) -> None:
         """Refuse two articles with one id, and splits that share a topic."""

@@ -1,0 +1,283 @@
+"""WikiText-103 in, with a graph and the ids of its titles; WikiText-S or WikiText-F out.
+
+An article opens with the line ` = Title = ` between two blank ones; sections open with ` = = Name
+= = ` and more signs. Both releases are read: `.raw`, and `.tokens`, where rare words are `<unk>`,
+those of the titles among them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from lrlm.corpora.corpus import SPLITS
+from lrlm.corpora.importers.intake import Intake
+from lrlm.corpora.inputs import parse_fact, parse_form
+from lrlm.corpora.joining import Join
+from lrlm.corpora.source import Reading
+from lrlm.errors import FormatError, InputError
+from lrlm.knowledge import KnowledgeGraph
+from lrlm.reading import BadLineError, BadLines, raw_lines, read_records
+from lrlm.text import UNKNOWN, Profile, split_words
+
+_FILE = re.compile(r"wiki\.(train|valid|test)\.(?:tokens|raw)(?:\.\w+)?")
+_TITLE = re.compile(r" ?= (?!= )(.+)(?<! =) = ?")
+_SECTION = re.compile(r" ?(?:= ){2,}.+(?: =){2,} ?")
+_WIKIDATA_ID = re.compile(r"Q[1-9]\d*")
+
+Words = tuple[str, ...]
+
+
+class WikiTextForm(StrEnum):
+    """How much of an article is taken."""
+
+    S = "S"
+    """WikiText-S: the text before the first section."""
+    F = "F"
+    """WikiText-F: all of it, section headings included."""
+
+
+class RawArticle(NamedTuple):
+    """An article as it stands in the file."""
+
+    title: str
+    lines: list[str]
+    line: int
+    """Where it begins."""
+
+
+def split_articles(lines: Iterator[str]) -> Iterator[RawArticle]:
+    """Cut a file into its articles; what stands before the first title belongs to none."""
+    article: RawArticle | None = None
+    before, held = "", ""  # a title is known as one when the line after it is blank
+    for number, line in enumerate(_and_a_blank(lines), start=0):
+        if held:
+            match = None if before.strip() or line.strip() else _TITLE.fullmatch(held.rstrip("\n"))
+            if match:
+                if article is not None:
+                    yield article
+                article = RawArticle(match[1].strip(), [], number)
+            elif article is not None and held.strip():
+                article.lines.append(held.strip())
+        before, held = held, line
+    if article is not None:
+        yield article
+
+
+def _and_a_blank(lines: Iterator[str]) -> Iterator[str]:
+    yield from lines
+    yield " "
+
+
+def text_of(article: RawArticle, form: WikiTextForm) -> str:
+    """Give an article's paragraphs, a line each."""
+    lines = article.lines
+    if form is WikiTextForm.S:
+        first = next((n for n, line in enumerate(lines) if _SECTION.fullmatch(line)), len(lines))
+        lines = lines[:first]
+    return "\n".join(lines)
+
+
+class TitleTable:
+    """Finds the ids of articles by their titles, also where words of a title are `<unk>`."""
+
+    def __init__(self, titles: list[tuple[str, str]]) -> None:
+        self._titles = titles
+        self._words = [split_words(title, Profile.WIKITEXT) for title, _ in titles]
+        self._places: dict[Words, int] = {}
+        self._by_length: dict[int, list[int]] = {}
+        for place, words in enumerate(self._words):
+            self._places.setdefault(words, place)
+            self._by_length.setdefault(len(words), []).append(place)
+
+    @classmethod
+    def read(cls, path: Path, bad_lines: BadLines) -> "TitleTable":
+        """Read lines `title TAB id`; of a Wikidata id, either column may hold it."""
+        return cls(list(read_records(path, _title_and_id, bad_lines)))
+
+    def find_all(self, titles: Sequence[str]) -> list[tuple[str, str] | None]:
+        """Give for each article of a file, in order, its full title and id; None if not certain.
+
+        A title with `<unk>` is certain if one line of the table fits it. Where several do, as for
+        a title of which nothing is left, the order decides: between two titles that are certain
+        the table must have as many lines as the file has articles.
+        """
+        words = [split_words(title, Profile.WIKITEXT) for title in titles]
+        places = [self._certain_place(each) for each in words]
+        anchors = [(n, place) for n, place in enumerate(places) if place is not None]
+        anchors = [(-1, -1), *anchors, (len(titles), len(self._titles))]
+        for (before, first), (after, last) in pairwise(anchors):
+            if after - before == last - first:
+                for step in range(1, after - before):
+                    if _fits(words[before + step], self._words[first + step]):
+                        places[before + step] = first + step
+        return [None if place is None else self._titles[place] for place in places]
+
+    def _certain_place(self, words: Words) -> int | None:
+        if words in self._places or UNKNOWN not in words:
+            return self._places.get(words)
+        fitting = (
+            place
+            for place in self._by_length.get(len(words), ())
+            if _fits(words, self._words[place])
+        )
+        place = next(fitting, None)
+        return place if next(fitting, None) is None else None
+
+
+def _fits(words: Words, full: Words) -> bool:
+    return len(words) == len(full) and all(
+        word in (UNKNOWN, other) for word, other in zip(words, full, strict=True)
+    )
+
+
+def _title_and_id(line: str) -> tuple[str, str]:
+    first, second = parse_form(line)
+    if _WIKIDATA_ID.fullmatch(first) and not _WIKIDATA_ID.fullmatch(second):
+        return second, first
+    return first, second
+
+
+@dataclass(frozen=True)
+class WikiText:
+    """WikiText's files, the ids of its articles, and a graph: its folder, or triples and forms."""
+
+    path: Path
+    """The folder with `wiki.{train,valid,test}.{raw,tokens}`, or one of these files."""
+    ids: Path
+    form: WikiTextForm = WikiTextForm.S
+    graph: Path | None = None
+    triples: Path | None = None
+    forms: Path | None = None
+
+    def __post_init__(self) -> None:
+        tables = self.triples is not None and self.forms is not None
+        if (self.graph is not None) == tables or (self.triples is None) != (self.forms is None):
+            raise InputError("a graph is needed: give either its folder, or triples and forms")
+        for path in (self.path, self.graph):
+            if path is not None and not path.exists():
+                raise InputError(f"{path}: there is no such file or folder")
+        for path in (self.ids, self.triples, self.forms):
+            if path is not None and not path.is_file():
+                raise InputError(f"{path}: there is no such file")
+
+    @property
+    def profile(self) -> Profile:
+        """WikiText has conventions of its own."""
+        return Profile.WIKITEXT
+
+    @property
+    def command(self) -> str:
+        """How this is imported."""
+        return f"lrlm corpus import wikitext --form {self.form.value}"
+
+    @property
+    def articles(self) -> dict[str, Path]:
+        """The file of each split that is there."""
+        candidates = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
+        found: dict[str, Path] = {}
+        for file in candidates:
+            if match := _FILE.fullmatch(file.name):
+                if match[1] in found:
+                    raise InputError(
+                        f"{self.path} holds {found[match[1]].name} and {file.name}; give a folder"
+                        " with one of raw and tokens"
+                    )
+                found[match[1]] = file
+        if not found and self.path.is_file():
+            found["train"] = self.path
+        if not found:
+            raise FormatError(f"{self.path} holds no wiki.train.raw, wiki.valid.tokens or the like")
+        return {split: found[split] for split in SPLITS if split in found}
+
+    @property
+    def files(self) -> list[Path]:
+        """All files, in a fixed order."""
+        graph = [self.graph / "manifest.json"] if self.graph is not None else []
+        tables = [path for path in (self.triples, self.forms) if path is not None]
+        return [*self.articles.values(), self.ids, *graph, *tables]
+
+    def fill(self, join: Join, reading: Reading) -> Mapping[str, int]:
+        """Read the graph, then the articles; articles without an id are left out."""
+        intake = Intake(join, reading, self.path)
+        if self.triples is not None and self.forms is not None:
+            reading.progress("reading the graph", 0)
+            join.add_facts(read_records(self.triples, parse_fact, reading.bad_lines))
+            join.add_forms(read_records(self.forms, parse_form, reading.bad_lines))
+        table = TitleTable.read(self.ids, reading.bad_lines)
+        topics = _Topics(self.graph, intake) if self.graph is not None else None
+        for split, path in self.articles.items():
+            titles = [each.title for each in split_articles(_text_lines(path, None))]
+            found = table.find_all(titles)
+            articles = split_articles(_text_lines(path, intake))
+            for article, name in zip(articles, found, strict=True):
+                if intake.is_full(split):
+                    break
+                self._add(split, article, name, topics, intake)
+        return intake.finish()
+
+    def _add(
+        self,
+        split: str,
+        article: RawArticle,
+        found: tuple[str, str] | None,
+        topics: "_Topics | None",
+        intake: Intake,
+    ) -> None:
+        if found is None:
+            intake.left_out["articles whose title has no id"] += 1
+            return
+        title, id_ = found
+        text = text_of(article, self.form)
+        if not text:
+            intake.left_out["articles without text"] += 1
+            return
+        try:
+            record = {"id": f"{split}-{article.line}", "topic": id_, "title": title, "text": text}
+            intake.add_article(split, record)
+            if topics is not None:
+                topics.add(id_)
+        except BadLineError as error:
+            intake.add_bad(split, str(error), line=article.line)
+
+
+class _Topics:
+    """Brings the stars of topics from a graph on disk into the join, each once."""
+
+    def __init__(self, folder: Path, intake: Intake) -> None:
+        self._graph = KnowledgeGraph.open(folder)
+        self._intake = intake
+        self._topics: set[str] = set()
+        self._named: set[str] = set()
+
+    def add(self, id_: str) -> None:
+        if id_ in self._topics:
+            return
+        self._topics.add(id_)
+        if id_ not in self._graph:
+            self._intake.left_out["topics that the graph does not have"] += 1
+            return
+        topic = self._graph.topic(id_)
+        self._name(id_, topic.names)
+        for relation in topic.relations:
+            self._intake.add_fact(id_, relation.type, relation.object)
+            self._name(relation.object, relation.forms)
+
+    def _name(self, entity: str, names: tuple[str, ...]) -> None:
+        if entity not in self._named:
+            self._named.add(entity)
+            for name in names:
+                self._intake.add_name(entity, name)
+
+
+def _text_lines(path: Path, intake: Intake | None) -> Iterator[str]:
+    for number, line in enumerate(raw_lines(path), start=1):
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if intake is not None:
+                intake.add_bad("", f"not UTF-8 at byte {error.start + 1} of the line", line=number)
+            yield line.decode("utf-8", errors="replace")
