@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
-from lrlm.cli import STOPPED, corpus, demo, kg, train
+from lrlm.cli import STOPPED, corpus, corpus_import, demo, kg, train
 from lrlm.cli.console import errors, output
 from lrlm.errors import LrlmError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 app.command("demo", epilog="Example: lrlm demo --out demo")(demo.demo)
 app.add_typer(kg.app, name="kg")
+corpus.app.add_typer(corpus_import.app, name="import")
 app.add_typer(corpus.app, name="corpus")
 app.command(
     "train", epilog="Example: lrlm train miniworld --out runs/lrlm --model lrlm --size mini"
