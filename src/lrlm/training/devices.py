@@ -1,11 +1,12 @@
 """Settings in, the device to train on and the precision to compute in out."""
 
+import itertools
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
+from torch import nn
 
 from lrlm.errors import InputError
-from lrlm.training.config import TrainingConfig
 from lrlm.training.processes import are_several, local_rank
 
 
@@ -29,13 +30,24 @@ def choose_device(name: str) -> torch.device:
 class Precision:
     """In what numbers a model computes; its weights are always float32."""
 
-    def __init__(self, config: TrainingConfig, device: torch.device) -> None:
-        chosen = config.precision
-        if chosen == "auto":
+    def __init__(self, name: str, device: torch.device, model: nn.Module) -> None:
+        """`name` is one of `PRECISIONS`; what the device cannot compute is refused."""
+        if name == "auto":
             is_made_for_it = device.type == "cuda" and torch.cuda.is_bf16_supported()
-            chosen = "bfloat16" if is_made_for_it else "float32"
-        self.name = chosen
+            name = "bfloat16" if is_made_for_it else "float32"
+        self.name = name
         self._device = device
+        # Not every processor has the fused LSTM in bfloat16, and there is no list of those.
+        lstms = (module for module in model.modules() if isinstance(module, nn.LSTM))
+        for lstm in itertools.islice(lstms, 1):
+            try:
+                with self(), torch.no_grad():
+                    lstm(torch.zeros(1, 1, lstm.input_size, device=device))
+            except RuntimeError:
+                raise InputError(
+                    f"an LSTM cannot compute in {name} on this {device.type};"
+                    " set training.precision=float32"
+                ) from None
 
     def __call__(self) -> AbstractContextManager[object]:
         """Give a block inside which computations are in this precision."""

@@ -71,9 +71,11 @@ class Trainer:
         self._train, self._valid = documents
         self._lengths = self._train.lengths
         self._collator = collator
-        self._precision = Precision(config, self._around.device)
+        self._precision = Precision(config.precision, self._around.device, model)
         self._learner = Learner(model, collator, self._precision, self._around.device)
         self._best: Tensors = {}
+        self._start = self._last_save = self._around.clock()
+        self._speed = Speed(self._around.clock, 0)
         torch.manual_seed((config.seed * 1_000_003 + self._processes.rank) % 2**63)
 
     def run(self) -> Position:

@@ -74,27 +74,21 @@ def to_nested(config: Any, choices: Choices) -> dict[str, Any]:
     return nested
 
 
-def with_setting(config: T, setting: str, choices: Choices) -> T:
-    """Change one value, given as `key=value`; all else stays."""
-    key, equals, text = setting.partition("=")
-    key = key.strip()
-    if not equals:
-        raise InputError(f"{setting!r} is no setting; write key=value, as training.epochs=10")
-    known = {known: hint for known, hint, _ in _leaves(config, choices)}
-    if key not in known:
-        raise InputError(_unknown(key, list(known)))
+def with_settings(config: T, settings: Sequence[str], choices: Choices) -> T:
+    """Change values, each given as `key=value`; all else stays."""
     nested = to_nested(config, choices)
-    *parents, last = key.split(".")
-    place = nested
-    for parent in parents:
-        place = place[parent]
-    value = _parsed(text.strip(), known[key], key)
-    if value is None:
-        place.pop(last, None)
-        # Left out, a key has its default, which may be a value.
-        if _default_of(config, parents, last) is not None:
-            raise InputError(f"{key} cannot be left open")
-    else:
+    known = {key: hint for key, hint, _ in _leaves(config, choices)}
+    for setting in settings:
+        key, equals, text = (part.strip() for part in setting.partition("="))
+        if not equals:
+            raise InputError(f"{setting!r} is no setting; write key=value, as training.epochs=10")
+        if key not in known:
+            raise InputError(_unknown(key, list(known)))
+        value = _parsed(text, known[key], key)
+        *parents, last = key.split(".")
+        place = nested
+        for parent in parents:
+            place = place[parent]
         place[last] = value
     return from_nested(type(config), nested, choices)
 
@@ -169,12 +163,6 @@ def field_help(cls: type) -> Mapping[str, str]:
     return found
 
 
-def _default_of(config: Any, parents: Sequence[str], last: str) -> object:
-    for parent in parents:
-        config = getattr(config, parent)
-    return getattr(type(config)(), last)
-
-
 def _part_class(hint: Any, value: Any, choices: Choices, key: str) -> type | None:
     """Tell which class of configuration belongs here; None where a plain value does."""
     options = [
@@ -216,7 +204,7 @@ def _typed(value: Any, hint: Any, key: str) -> Any:
             return tuple(_typed(each, get_args(option)[0], key) for each in value)
         if option is float and isinstance(value, int) and not isinstance(value, bool):
             return float(value)
-        if isinstance(option, type) and type(value) is option:
+        if type(value) is option:
             return value
     wanted = " or ".join(_NAMES.get(option, "a list of whole numbers") for option in options)
     raise InputError(f"{key} must be {wanted}, not {value!r}")

@@ -121,9 +121,8 @@ def train(
         raise InputError(
             f"{out} exists already; choose another place, or go on with that run with --resume"
         )
-    config = _new_config(wishes)
-    if is_there and resume:
-        config = _resumed_config(out, corpus, wishes)
+    goes_on = is_there and resume
+    config = _resumed_config(out, corpus, wishes) if goes_on else _new_config(wishes)
     device = choose_device(config.training.device)
     with joined(device, timeout_minutes=config.training.timeout_minutes) as processes:
         with processes.first_before_others():

@@ -1,12 +1,13 @@
 """A size and a backbone in, a complete configuration out, read from the TOML files here."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.errors import InputError
 from lrlm.training.config import RunConfig
-from lrlm.training.settings import from_nested, parse_toml, to_nested, with_setting
+from lrlm.training.settings import from_nested, parse_toml, to_nested, with_settings
 
 SIZES = ("mini", "cpu", "paper")
 BACKBONES = {"lstm": LstmConfig, "transformer-xl": TransformerXlConfig}
@@ -36,8 +37,6 @@ def as_dictionary(config: RunConfig) -> dict[str, Any]:
     return to_nested(config, BACKBONES)
 
 
-def change(config: RunConfig, settings: list[str]) -> RunConfig:
-    """Set values, each given as `key=value`."""
-    for setting in settings:
-        config = with_setting(config, setting, BACKBONES)
-    return config
+def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
+    """Set values, each given as `key=value`; they are checked together when all are set."""
+    return with_settings(config, settings, BACKBONES)

@@ -1,0 +1,160 @@
+"""Real processes, really killed: what is resumed ends as if nothing had happened."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.training import tiny
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+Start = Callable[..., subprocess.Popen[str]]
+
+LONG = ("--set", "training.epochs=12", "--set", "training.checkpoint_minutes=0.002")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_corpus(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("undisturbed") / "run"
+    subprocess.run(
+        tiny.command(corpus, out, *LONG), check=True, capture_output=True, env=tiny.environment()
+    )
+    return out
+
+
+@pytest.fixture
+def start(corpus: Path, tmp_path: Path) -> Iterator[Start]:
+    """Start training into `run`; each process is a group of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(*more: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            tiny.command(corpus, tmp_path / "run", *LONG, *more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=tiny.environment(),
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None, f"training ended first: {process.communicate()}"
+        assert time.monotonic() < end, "the moment did not come"
+        time.sleep(0.001)
+
+
+def losses(folder: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    for line in lines:
+        line.pop("seconds")
+        line.pop("tokens_per_second", None)
+    return lines
+
+
+def lines_of(folder: Path) -> int:
+    path = folder / "metrics.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def assert_same(first: Path, second: Path) -> None:
+    assert losses(first) == losses(second)
+    name = "weights.safetensors"
+    assert (first / name).read_bytes() == (second / name).read_bytes()
+    newest = [max((folder / "checkpoints").iterdir()) for folder in (first, second)]
+    for name in ("weights", "optimiser", "best", "process-0"):
+        one, other = ((folder / f"{name}.safetensors").read_bytes() for folder in newest)
+        assert one == other, name
+
+
+def test_killed_at_all_kinds_of_moments(start: Start, undisturbed: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    moments: list[Callable[[], bool]] = [
+        (tmp_path / ".run.partial").exists,  # before the run's folder is there
+        lambda: lines_of(out) >= 3,
+        lambda: any((out / "checkpoints").glob(".*.partial/best.safetensors")),
+        lambda: lines_of(out) >= 25,
+        lambda: any((out / "checkpoints").glob(".*.removed")) or lines_of(out) >= 40,
+    ]
+    for moment in moments:
+        process = start("--resume")
+        wait_until(moment, process)
+        process.kill()
+        process.wait()
+    last = start("--resume")
+    output, errors = last.communicate(timeout=120)
+    assert last.returncode == 0, errors
+    assert "validation perplexity" in output
+    assert_same(undisturbed, out)
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "Ctrl-C")]
+)
+def test_asked_to_stop_it_saves_first(
+    start: Start, undisturbed: Path, tmp_path: Path, number: signal.Signals, name: str
+) -> None:
+    out = tmp_path / "run"
+    process = start()
+    wait_until(lambda: lines_of(out) >= 8, process)
+    os.killpg(process.pid, number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    *_, last = errors.splitlines()
+    assert last.startswith(f"lrlm: stopped by {name} in epoch ")
+    assert last.endswith("go on with the same command and --resume")
+    again = start("--resume")
+    _, errors = again.communicate(timeout=120)
+    assert again.returncode == 0, errors
+    assert_same(undisturbed, out)
+
+
+def test_a_damaged_checkpoint_is_told_and_the_one_before_taken(
+    start: Start, undisturbed: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    process = start()
+    wait_until(lambda: lines_of(out) >= 10, process)
+    process.kill()
+    process.wait()
+    newest = max(path for path in (out / "checkpoints").iterdir() if path.name.isdigit())
+    with (newest / "optimiser.safetensors").open("r+b") as file:
+        file.seek(-9, os.SEEK_END)
+        file.write(b"\0\1\2")
+    again = start("--resume")
+    _, errors = again.communicate(timeout=120)
+    assert again.returncode == 0, errors
+    assert f"{newest} is damaged" in errors
+    assert_same(undisturbed, out)
+
+
+def test_a_second_process_is_refused(start: Start, tmp_path: Path) -> None:
+    first = start()
+    wait_until(lambda: lines_of(tmp_path / "run") >= 1, first)
+    first.send_signal(signal.SIGSTOP)  # so that it is still there when the second comes
+    second = start("--resume")
+    _, errors = second.communicate(timeout=60)
+    assert second.returncode == 2
+    assert errors == f"lrlm: another process is writing {tmp_path / 'run'} right now\n"

@@ -1,0 +1,75 @@
+"""A corpus of a few articles and settings so small that a run takes a second."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from lrlm.corpora.build import build_corpus
+from tests.corpora import small_world
+
+SETTINGS = (
+    "vocabulary.min_count=2",
+    "features.relations.width=6",
+    "features.relations.epochs=2",
+    "features.forms.width=8",
+    "features.forms.buckets=64",
+    "features.spelling.hidden_size=8",
+    "features.spelling.embedding_size=4",
+    "features.spelling.epochs=1",
+    "model.backbone.hidden_size=10",
+    "model.words.embedding_size=6",
+    "model.words.projection_size=6",
+    "model.relations.type_size=6",
+    "model.relations.object_size=6",
+    "model.relations.hidden_size=8",
+    "training.epochs=3",
+    "training.batch_size=8",
+    "training.window=12",
+    "training.log_updates=2",
+)
+
+
+def write_corpus(
+    folder: Path, *, splits: tuple[str, ...] = ("train", "valid"), train: int = 20
+) -> Path:
+    """Write and link articles about towns on rivers; some are much longer than others."""
+    rivers = ["Rhine", "Danube", "Elbe", "Oder"]
+    triples, forms, articles = [], [], {}
+    for number in range(train + 6):
+        town, river = f"Town{number}", rivers[number % 4]
+        triples += [f"{town}\triver\t{river}", f"{town}\tfounded\t{1200 + number}\tliteral"]
+        forms.append(f"{town}\tTown {number}")
+        sentence = f"Town {number} lies on the {river} River . It was founded in {1200 + number} ."
+        text = " ".join([sentence] + [f"The {river} is long ."] * (number % 7))
+        articles[town] = json.dumps({"id": town, "text": text})
+    forms += [f"{river}\t{river} River" for river in rivers]
+    forms += [f"{river}\t{river}" for river in rivers]
+    listed = list(articles.values())
+    parts = {
+        "train": listed[:train],
+        "valid": listed[train : train + 4],
+        "test": listed[train + 4 :],
+    }
+    inputs = small_world.write(
+        folder / "inputs",
+        triples=triples,
+        forms=forms,
+        **{split: parts[split] for split in splits},
+    )
+    return build_corpus(folder / "corpus", inputs).corpus.folder
+
+
+def arguments(corpus: Path, out: Path, *more: str) -> list[str]:
+    """Give the command line that trains on the corpus; features are kept beside it."""
+    settings = [part for setting in SETTINGS for part in ("--set", setting)]
+    cache = ["--features-cache", str(corpus.parent / "features")]
+    return ["train", str(corpus), "--out", str(out), *settings, *cache, *more]
+
+
+def command(corpus: Path, out: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "lrlm", *arguments(corpus, out, *more)]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1", **more}
