@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrlm.batching import Encoder
+from lrlm.batching import Encoder, Speller
 from lrlm.batching.encoding import Floats
 from lrlm.corpora import LinkedDocument
 from lrlm.errors import LrlmError
@@ -52,7 +52,7 @@ class ConstantSpeller:
         return np.full(len(words), self.log_prob, dtype=np.float32)
 
 
-SPELLERS = {
+SPELLERS: dict[Spelling, Speller] = {
     Spelling.OPEN: ToySpeller(),
     Spelling.UPP: ConstantSpeller(-math.log(UNKNOWN_WORDS)),
     Spelling.ORACLE: ConstantSpeller(0.0),

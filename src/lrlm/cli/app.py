@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
-from lrlm.cli import STOPPED, corpus, corpus_import, demo, kg, train
+from lrlm.cli import STOPPED, corpus, corpus_import, demo, evaluate, kg, train
 from lrlm.cli.console import errors, output
 from lrlm.errors import LrlmError
 
@@ -31,6 +31,9 @@ app.add_typer(corpus.app, name="corpus")
 app.command(
     "train", epilog="Example: lrlm train miniworld --out runs/lrlm --model lrlm --size mini"
 )(train.train)
+app.command("evaluate", epilog="Example: lrlm evaluate runs/vanilla runs/lrlm --plot bins.png")(
+    evaluate.evaluate
+)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,231 @@
+"""`lrlm evaluate`, as a user runs it on runs that were trained for a second."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lrlm.cli import main
+from lrlm.corpora.build import build_corpus
+from lrlm.evaluation import Spelling, as_dictionary, evaluate
+from lrlm.training.train import Wishes, train
+from tests.corpora import small_world
+from tests.training.tiny import SETTINGS
+
+RIVERS = ("Rhine", "Danube", "Elbe", "Oder")
+KINDS = ("vanilla", "nklm", "lrlm")
+
+
+def article(number: int) -> dict[str, Any]:
+    """A text with its true mentions; the second year is only a word."""
+    parts = [
+        (f"Town {number}", ("@title", f"Town{number}")),
+        (" lies on the ", None),
+        (f"{RIVERS[number % 4]} River", ("river", RIVERS[number % 4])),
+        (f" . It was founded in {1200 + number} , not before {1200 + number} .", None),
+    ]
+    text, gold = "", []
+    for words, fact in parts:
+        if fact is not None:
+            span = {"start": len(text), "end": len(text) + len(words)}
+            gold.append({**span, "type": fact[0], "object": fact[1]})
+        text += words
+    return {"id": f"Town{number}", "text": text, "gold": gold}
+
+
+def write_corpus(folder: Path, name: str, *, towns: int = 20) -> Path:
+    triples, forms = [], []
+    for number in range(towns):
+        triples.append(f"Town{number}\triver\t{RIVERS[number % 4]}")
+        triples.append(f"Town{number}\tfounded\t{1200 + number}\tliteral")
+        forms.append(f"Town{number}\tTown {number}")
+    forms += [f"{river}\t{form}" for river in RIVERS for form in (f"{river} River", river)]
+    articles = [article(number) for number in range(towns)]
+    inputs = small_world.write(
+        folder / f"{name}.inputs",
+        triples=triples,
+        forms=forms,
+        train=articles[:-12],
+        valid=articles[-12:-10],
+        test=articles[-10:],
+    )
+    return build_corpus(folder / name, inputs).corpus.folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a corpus and, in a folder beside it, runs."""
+    folder = tmp_path_factory.mktemp("home")
+    corpus = write_corpus(folder, "towns")
+    (folder / "runs").mkdir()
+    for kind in KINDS:
+        settings = (*SETTINGS, "training.epochs=1")
+        train(
+            corpus,
+            folder / "runs" / kind,
+            Wishes(kind=kind, settings=settings),
+            features_cache=folder / "features",
+        )
+    return folder
+
+
+def paths(home: Path, *kinds: str) -> list[str]:
+    return [str(home / "runs" / kind) for kind in kinds]
+
+
+def test_everything_is_told_and_written(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {name: tmp_path / name for name in ("e.json", "e.md", "e.tex", "e.svg")}
+    options = [
+        "--json", str(files["e.json"]), "--markdown", str(files["e.md"]),
+        "--latex", str(files["e.tex"]), "--plot", str(files["e.svg"]),
+    ]  # fmt: skip
+    assert main(["evaluate", *paths(home, *KINDS), *options]) == 0
+    output, errors = capsys.readouterr()
+    assert errors.splitlines() == [f"Wrote {path}." for path in files.values()]
+    assert "Perplexity on towns, test" in output
+    assert re.search(r"NKLM† +LSTM +[\d.]+ ", output)
+    assert re.search(r"contested +\d+ +[\d.]+%", output)
+    assert "Reliability of LRLM, LSTM" in output
+
+    written = json.loads(files["e.json"].read_text())
+    assert written == json.loads(json.dumps(as_dictionary(evaluate(paths(home, *KINDS)))))
+    assert [run["model"] for run in written["runs"]] == list(KINDS)
+    assert [run["is_joint_with_one_annotation"] for run in written["runs"]] == [False, True, False]
+    vanilla, nklm, lrlm = written["runs"]
+    assert vanilla["significance"] == nklm["significance"] == {}
+    assert vanilla["annotation"] is nklm["annotation"] is None
+    assert set(lrlm["significance"]) == {spelling.value for spelling in Spelling}
+    better = min(vanilla, nklm, key=lambda run: run["perplexity"])
+    assert lrlm["significance"]["open"]["baseline"] == better["name"]
+    assert len(lrlm["documents"]) == 10
+    # In every text four spans: the title, the river in two forms of which one nests, two years.
+    assert lrlm["annotation"]["overall"]["places"] == 10 * 5
+    truths = {name: each["places"] for name, each in lrlm["annotation"]["by_truth"].items()}
+    assert truths == {"relation": 20, "words": 20, "otherwise": 10}
+
+    assert files["e.md"].read_text().startswith("**Perplexity on towns, test**")
+    assert files["e.tex"].read_text().count(r"\begin{table}") == 4
+    assert files["e.svg"].read_text().startswith("<?xml")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
+
+
+def test_the_end_can_be_counted(home: Path) -> None:
+    without = evaluate(paths(home, "vanilla"), split="valid")
+    counted = evaluate(paths(home, "vanilla"), split="valid", count_end=True)
+    (one,), (other,) = without.runs, counted.runs
+    assert one.scores == other.scores
+    assert without.perplexities(one)["perplexity"] != counted.perplexities(other)["perplexity"]
+    assert without.perplexities(one)["inside"] == counted.perplexities(other)["inside"]
+
+
+def test_unknown_words_are_those_of_all_splits(home: Path) -> None:
+    found = evaluate(paths(home, "vanilla"))
+    # The numbers of all 20 towns, each once in its text; the years of the 12 not trained on.
+    assert found.unknown_words == 20 + 12
+    (run,) = found.runs
+    assert [score.unknown_tokens for score in run.scores] == [3] * 10
+
+
+def test_another_corpus_can_be_named(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write_corpus(tmp_path, "others", towns=14)
+    assert main(["evaluate", *paths(home, "lrlm"), "--corpus", str(other)]) == 0
+    output = capsys.readouterr().out
+    assert "Perplexity on others, test" in output
+    assert "trained on another corpus" in output
+
+
+def test_the_corpus_is_found_by_content(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "elsewhere" / "lrlm"
+    shutil.copytree(home / "runs" / "lrlm", copied)
+    arguments = ["evaluate", str(copied)]
+    assert main(arguments) == 2
+    assert "the corpus 'towns' that" in (said := capsys.readouterr().err)
+    assert "--corpus DIR" in said
+    shutil.copytree(write_corpus(tmp_path / "false", "towns", towns=14), tmp_path / "towns")
+    assert main(arguments) == 2  # the name is right, the content is not
+    capsys.readouterr()
+    monkeypatch.chdir(home)
+    assert main(arguments) == 0
+
+
+def changed(home: Path, out: Path, kind: str, file: str, old: str, new: str) -> str:
+    """Copy a run with something replaced in one of its files."""
+    shutil.copytree(home / "runs" / kind, out)
+    text = (out / file).read_text()
+    assert old in text
+    (out / file).write_text(text.replace(old, new))
+    return str(out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Give the one line that a command was refused with."""
+    assert main(["evaluate", *arguments]) == 2
+    output, errors = capsys.readouterr()
+    assert output == ""
+    assert errors.count("\n") == 1
+    return errors
+
+
+def test_runs_of_different_corpora_are_refused(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = json.loads((home / "runs" / "lrlm" / "manifest.json").read_text())
+    fingerprint = manifest["corpus"]["fingerprint"]
+    other = changed(home, tmp_path / "x", "lrlm", "manifest.json", fingerprint, "0" * 64)
+    said = refused(capsys, *paths(home, "vanilla"), other)
+    assert "were trained on different corpora ('towns' and 'towns', by their content)" in said
+    assert "train both on the same corpus, or evaluate them one at a time" in said
+
+
+def test_runs_of_different_vocabularies_are_refused(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = changed(home, tmp_path / "x", "lrlm", "vocabulary.json", '"founded"', '"built"')
+    said = refused(capsys, *paths(home, "vanilla"), other)
+    assert "have different vocabularies" in said
+    assert "vocabulary.min_count" in said
+
+
+def test_a_corpus_that_was_linked_in_another_way_is_refused(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write_corpus(tmp_path, "others")
+    manifest = json.loads((other / "manifest.json").read_text())
+    manifest["options"]["stop_words"] = True
+    (other / "manifest.json").write_text(json.dumps(manifest))
+    said = refused(capsys, *paths(home, "lrlm"), "--corpus", str(other))
+    assert "was linked in another way" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--split", "dev"], "has no split 'dev'; it has: train, valid, test"),
+        (["--corpus", "no/such/folder"], "no/such/folder is not an lrlm corpus"),
+        (["--json", "no/such/e.json"], "no/such is not a folder"),
+        (["--plot", "bins.doc"], "a plot is a .png, .svg, .pdf file"),
+        (["--device", "abacus"], "abacus"),
+        (["--json", "x", "--latex", "x"], "two outputs cannot be written to the same file"),
+        (["--latex", "."], "is a folder"),
+    ],
+)
+def test_bad_options_are_one_line(
+    home: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert message in refused(capsys, *paths(home, "lrlm"), *options)
+
+
+def test_what_is_no_run_is_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is not an lrlm run" in refused(capsys, str(home / "towns"))
+    assert "is not an lrlm run" in refused(capsys, "no/such/run")
+    assert "is named twice" in refused(capsys, *paths(home, "lrlm", "lrlm"))
+    assert "Missing argument" in refused(capsys)

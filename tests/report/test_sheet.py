@@ -1,0 +1,65 @@
+"""One table in three renderings."""
+
+import io
+
+from rich.console import Console
+
+from lrlm.report.sheet import Cell, Sheet, to_latex, to_markdown, to_terminal
+
+SHEET = Sheet(
+    "A_b & c, 5 %",
+    ("model", "p|q"),
+    [
+        [Cell("NKLM", mark="†"), Cell("< 3.50", mark="**", is_best=True)],
+        [Cell("[bold]x"), Cell("–")],
+    ],
+    notes=["† with one annotation", "* p < 0.05"],
+)
+
+
+def test_the_terminal_shows_texts_as_they_are() -> None:
+    console = Console(file=io.StringIO(), width=60)
+    console.print(to_terminal(SHEET))
+    assert isinstance(console.file, io.StringIO)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert lines == [
+        "A_b & c, 5 %",
+        " model         p|q",
+        " NKLM†    < 3.50**",
+        " [bold]x         –",
+        " † with one annotation",
+        " * p < 0.05",
+    ]
+
+
+def test_markdown_is_escaped() -> None:
+    assert to_markdown(SHEET).splitlines() == [
+        "**A\\_b & c, 5 %**",
+        "",
+        "| model | p\\|q |",
+        "| --- | --: |",
+        "| NKLM† | **\\< 3.50**\\*\\* |",
+        "| \\[bold\\]x | – |",
+        "",
+        "† with one annotation",
+        "",
+        "\\* p \\< 0.05",
+    ]
+
+
+def test_latex_is_escaped() -> None:
+    assert to_latex(SHEET).splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\small",
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"model & p$|$q \\",
+        r"\midrule",
+        r"NKLM$^{\dagger}$ & \textbf{$<$ 3.50}$^{\ast\ast}$ \\",
+        r"[bold]x & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\caption{A\_b \& c, 5 \%. $^{\dagger}$ with one annotation $^{\ast}$ p $<$ 0.05}",
+        r"\end{table}",
+    ]
