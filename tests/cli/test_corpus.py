@@ -4,11 +4,13 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from lrlm.cli import main
+from lrlm.corpora import miniworld
 from lrlm.corpora.build import build_corpus
 from lrlm.corpora.corpus import Corpus
 from tests.corpora import small_world
@@ -167,27 +169,47 @@ def test_show_says_what_is_not_there(corpus: Path, capsys: pytest.CaptureFixture
     assert "no split 'dev'; it has: train, test" in capsys.readouterr().err
 
 
-def run(*arguments: str, cwd: Path) -> str:
-    """Run the program with its output piped; give what it printed."""
-    command = [sys.executable, "-m", "lrlm", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
-    assert (result.returncode, result.stderr) == (0, "")
-    return result.stdout
+@pytest.fixture
+def small_miniworld(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the embedded corpus have fifty articles."""
+    few = partial(miniworld.write, articles=(40, 5, 5))
+    monkeypatch.setattr("lrlm.corpora.miniworld.corpus.write", few)
 
 
-def test_the_demo_builds_and_shows_the_embedded_corpus_without_colour_when_piped(
-    tmp_path: Path,
+@pytest.mark.usefixtures("small_miniworld")
+def test_miniworld_follows_its_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, seed in (("one", "1"), ("again", "1"), ("two", "2")):
+        out = str(tmp_path / name)
+        assert main(["corpus", "miniworld", "--out", out, "--seed", seed, "--workers", "1"]) == 0
+        assert re.match(r"Wrote .*: 50 articles, [\d,]+ facts", capsys.readouterr().out)
+    assert digests(tmp_path / "one") == digests(tmp_path / "again")
+    assert digests(tmp_path / "one") != digests(tmp_path / "two")
+
+
+@pytest.mark.usefixtures("small_miniworld")
+def test_the_demo_builds_and_shows_the_embedded_corpus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    printed = run("demo", cwd=tmp_path)
-    assert not CONTROL.search(printed)
-    assert "tokens per document" in printed
-    assert "may come from" in printed
-    assert re.search(r"Built demo/corpus in [\d.]+ s", printed)
-    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+    for _ in range(2):  # it may be run again
+        assert main(["demo", "--out", str(tmp_path / "new" / "demo")]) == 0
+        output = capsys.readouterr().out
+        assert "tokens per document" in output
+        assert "may come from" in output
+        assert re.search(r"Built .*/demo/corpus in [\d.]+ s", output)
+        assert not CONTROL.search(output)
 
-    built = run("corpus", "miniworld", "--out", "again", "--workers", "1", cwd=tmp_path)
-    assert re.match(r"Wrote again: 4,600 articles, [\d,]+ facts, tokens as in 'raw'", built)
-    one, other = digests(tmp_path / "demo" / "corpus"), digests(tmp_path / "again")
-    assert one == other
-    assert not CONTROL.search(run("corpus", "show", "again", cwd=tmp_path))
-    assert not CONTROL.search(run("corpus", "stats", "again", cwd=tmp_path))
+
+def test_nothing_but_text_goes_into_a_pipe(tmp_path: Path, corpus: Path) -> None:
+    build = as_arguments(small_world.write_large(tmp_path / "large", 1000), tmp_path / "out")
+    for arguments in (
+        build,
+        ["corpus", "show", str(corpus)],
+        ["corpus", "stats", str(corpus)],
+        ["corpus", "stats", str(corpus), "--json"],
+        ["corpus", "build", "--help"],
+        ["corpus", "show", "nowhere"],
+    ):
+        command = [sys.executable, "-m", "lrlm", *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.stdout or result.stderr
+        assert not CONTROL.search(result.stdout + result.stderr)

@@ -1,7 +1,6 @@
 """Builds that are stopped half-way, for real: processes of the command line and their signals."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -37,15 +36,14 @@ def start(inputs: BuildInputs, tmp_path: Path) -> Iterator[Callable[..., subproc
     """Start builds into `out` beside each other; each is a process group of its own."""
     started: list[subprocess.Popen[str]] = []
 
-    def run(*options: str, **how: object) -> subprocess.Popen[str]:
+    def run(*options: str, program: tuple[str, str] = ("-m", "lrlm")) -> subprocess.Popen[str]:
         arguments = small_world.as_arguments(inputs, tmp_path / "out")
         process = subprocess.Popen(
-            [sys.executable, "-m", "lrlm", *arguments, *options],
+            [sys.executable, *program, *arguments, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            **how,  # type: ignore[call-overload]
         )
         started.append(process)
         return process
@@ -164,13 +162,17 @@ def test_ctrl_c_while_libraries_load_is_one_line() -> None:
 def test_a_full_disk_is_one_line_and_leaves_the_old_corpus(
     start: Callable[..., subprocess.Popen[str]], tmp_path: Path, limit: int
 ) -> None:
-    def small_files_only() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails then, as on a full disk
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    code = f"""if True:
+        import resource, signal, sys
 
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails then, as on a full disk
+        resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+        from lrlm.cli import main
+        sys.exit(main(sys.argv[1:]))
+    """
     small = small_world.write(tmp_path / "small")
     before = digests(build_corpus(tmp_path / "out", small).corpus.folder)
-    process = start("--workers", "1", "--overwrite", preexec_fn=small_files_only)
+    process = start("--workers", "1", "--overwrite", program=("-c", code))
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (2, "")
     assert errors.startswith("lrlm: ")
