@@ -1,7 +1,6 @@
 """A corpus of a few articles and settings so small that a run takes a second."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -69,7 +68,3 @@ def arguments(corpus: Path, out: Path, *more: str) -> list[str]:
 
 def command(corpus: Path, out: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "lrlm", *arguments(corpus, out, *more)]
-
-
-def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1", **more}
