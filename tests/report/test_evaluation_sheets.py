@@ -115,7 +115,7 @@ def test_the_best_is_looked_for_on_each_backbone_and_needs_a_rival() -> None:
 
 def test_runs_are_named_where_model_and_backbone_are_not_enough() -> None:
     twins = [LATENT, replace(LATENT, name="again"), JOINT]
-    assert labels(twins) == ["LRLM, LSTM (lrlm-run)", "LRLM, LSTM (again)", "NKLM, LSTM"]
+    assert labels(twins) == ["LRLM, LSTM (lrlm-run)", "LRLM, LSTM (again)", "NKLM†, LSTM"]
     sheet = perplexity_sheet(evaluation(*twins))
     assert sheet.columns[2] == "run"
     assert [row[2].text for row in sheet.rows] == ["lrlm-run", "again", "nklm-run"]
@@ -131,6 +131,10 @@ def test_all_tables() -> None:
     ]
     assert len(sheets(evaluation(JOINT))) == 2
     _, bins, annotation, reliability = sheets(FOUR)
+    assert list(bins.columns[2:]) == [
+        "Vanilla LM, LSTM", "Alias LM‡, LSTM", "NKLM†, LSTM", "LRLM, LSTM",
+    ]  # fmt: skip
+    assert [note[0] for note in bins.notes] == ["†", "‡"]
     assert [cell.text for cell in bins.rows[0]] == [
         "0–1", "2", "−2.050", "−1.950", "−1.250", "−1.050",
     ]  # fmt: skip

@@ -13,7 +13,12 @@ SHEET = Sheet(
         [Cell("NKLM", mark="†"), Cell("< 3.50", mark="**", is_best=True)],
         [Cell("[bold]x"), Cell("–")],
     ],
-    notes=["† with one annotation", "* p < 0.05"],
+    notes=["† with one annotation", "p: * p < 0.05, ** p < 0.01"],
+)
+
+CAPTION = (
+    r"\caption{A\_b \& c, 5 \%. $^{\dagger}$ with one annotation"
+    r" p: $^{\ast}$ p $<$ 0.05, $^{\ast\ast}$ p $<$ 0.01}"
 )
 
 
@@ -28,7 +33,7 @@ def test_the_terminal_shows_texts_as_they_are() -> None:
         " NKLM†    < 3.50**",
         " [bold]x         –",
         " † with one annotation",
-        " * p < 0.05",
+        " p: * p < 0.05, ** p < 0.01",
     ]
 
 
@@ -43,7 +48,7 @@ def test_markdown_is_escaped() -> None:
         "",
         "† with one annotation",
         "",
-        "\\* p \\< 0.05",
+        "p: \\* p \\< 0.05, \\*\\* p \\< 0.01",
     ]
 
 
@@ -60,6 +65,6 @@ def test_latex_is_escaped() -> None:
         r"[bold]x & -- \\",
         r"\bottomrule",
         r"\end{tabular}",
-        r"\caption{A\_b \& c, 5 \%. $^{\dagger}$ with one annotation $^{\ast}$ p $<$ 0.05}",
+        CAPTION,
         r"\end{table}",
     ]

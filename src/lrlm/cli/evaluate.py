@@ -67,10 +67,6 @@ def evaluate(
             progress=progress,
         )
     tables = sheets(evaluation)
-    for number, sheet in enumerate(tables):
-        if number:
-            output.print()
-        output.print(to_terminal(sheet))
     if json_file is not None:
         text = json.dumps(as_dictionary(evaluation), ensure_ascii=False, indent=1)
         replace_file(json_file, f"{text}\n".encode())
@@ -80,6 +76,11 @@ def evaluate(
         replace_file(latex, "\n".join(map(to_latex, tables)).encode())
     if plot is not None:
         replace_file(plot, draw_relation_plot(evaluation, plot.suffix.lower()))
+    # After the files, for a reader such as `head` may stop reading.
+    for number, sheet in enumerate(tables):
+        if number:
+            output.print()
+        output.print(to_terminal(sheet))
     for path in files:
         errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
 

@@ -38,6 +38,7 @@ def evaluate(
     runs = open_runs(folders, device=str(choose_device(device)))
     evaluated = corpus_for(runs, corpus)
     require_splits(evaluated, (split,))
+    progress(f"reading {split}", 0)
     documents = list(evaluated.documents(split))
     vocabulary = runs[0].vocabulary
     unknown = words_outside(evaluated, vocabulary)

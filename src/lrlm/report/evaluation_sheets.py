@@ -44,7 +44,7 @@ def sheets(evaluation: Evaluation) -> list[Sheet]:
 def labels(runs: Sequence[RunResult]) -> list[str]:
     """Name runs by model and backbone; where that is not enough, by their folder too."""
     names = [
-        f"{MODELS.get(run.kind, run.kind)}, {BACKBONES.get(run.backbone, run.backbone)}"
+        f"{MODELS.get(run.kind, run.kind)}{_mark(run)}, {BACKBONES.get(run.backbone, run.backbone)}"
         for run in runs
     ]
     return [
@@ -105,6 +105,7 @@ def bins_sheet(evaluation: Evaluation) -> Sheet:
             ]
             for number, each in enumerate(evaluation.bins)
         ],
+        notes=marks_explained(evaluation.runs),
     )
 
 
@@ -124,7 +125,7 @@ def annotation_sheet(runs: Sequence[RunResult], evaluation: Evaluation) -> Sheet
         rows += [_verdict(label, name, verdict) for name, verdict in groups.items()]
     unlinked = max(run.annotation.unlinked for run in runs if run.annotation is not None)
     notes = [
-        "contested: several candidates, or a candidate and plain words, compete.",
+        "contested: several candidates, or words that are elsewhere plain words, compete.",
         "no segment: within a true mention, or across its border.",
     ]
     if unlinked:
@@ -183,16 +184,20 @@ def _notes(evaluation: Evaluation) -> list[str]:
             "p: two-sided Wilcoxon signed-rank test over documents, against the better of Vanilla"
             " LM and NKLM on the same backbone; * p < 0.05, ** p < 0.01, where the model is better."
         )
-    if any(run.is_joint for run in runs):
-        notes.append(_JOINT)
-    notes += [note for kind, note in _TOLD.items() if any(run.kind == kind for run in runs)]
+    notes += marks_explained(runs)
     if not evaluation.is_training_corpus:
         notes.append("The runs were trained on another corpus.")
     return notes
 
 
+def marks_explained(runs: Sequence[RunResult]) -> list[str]:
+    """Say what must be known to read the figures of runs that have a mark."""
+    told = [note for kind, note in _TOLD.items() if any(run.kind == kind for run in runs)]
+    return [_JOINT, *told] if any(run.is_joint for run in runs) else told
+
+
 def _mark(run: RunResult) -> str:
-    return _JOINT[0] if run.is_joint else _TOLD.get(run.kind, " ")[0].strip()
+    return _JOINT[0] if run.is_joint else _TOLD.get(run.kind, "")[:1]
 
 
 def _is_below(value: float | None, other: float | None) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlm.errors import InputError, MissingExtraError
 from lrlm.evaluation.results import Evaluation
-from lrlm.report.evaluation_sheets import labels
+from lrlm.report.evaluation_sheets import labels, marks_explained
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -25,7 +25,7 @@ def check_plot(path: Path) -> None:
 
 def draw_relation_plot(evaluation: Evaluation, format_: str = ".png") -> bytes:
     """Draw a line for each run over the bins; give the content of a file of that format."""
-    figure = _figure_class()(figsize=(6.4, 4.0), dpi=160, layout="constrained")
+    figure = _figure_class()(figsize=(7.0, 4.6), dpi=160, layout="constrained")
     axes: Any = figure.subplots()
     places = range(len(evaluation.bins))
     for run, label in zip(evaluation.runs, labels(evaluation.runs), strict=True):
@@ -39,41 +39,27 @@ def draw_relation_plot(evaluation: Evaluation, format_: str = ".png") -> bytes:
             linewidth=1.8,
             label=label,
         )
-    axes.set_xticks(
-        places,
-        [
-            f"{each.fewest}" if each.fewest == each.most else f"{each.fewest}–{each.most}"
-            for each in evaluation.bins
-        ],
-    )
-    axes.set_xlabel("relations of the topic")
+    ranges = [
+        f"{each.fewest}" if each.fewest == each.most else f"{each.fewest}–{each.most}"
+        for each in evaluation.bins
+    ]
+    counts = [f"({len(each.members):,})" for each in evaluation.bins]
+    ticks = [f"{range_}\n{count}" for range_, count in zip(ranges, counts, strict=True)]
+    axes.set_xticks(places, ticks, fontsize=8)
+    axes.set_xlabel("relations of the topic (documents)")
     axes.set_ylabel("mean log-probability of a word (nats)")
     axes.set_title(f"{evaluation.corpus}, {evaluation.split}", fontsize=11, loc="left")
+    explained = "\n".join(marks_explained(evaluation.runs))
+    axes.set_title(explained, fontsize=7, loc="right", color="#555555")
     axes.grid(axis="y", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.margins(x=0.04, y=0.12)
     axes.spines[["top", "right"]].set_visible(False)
-    for number, each in enumerate(evaluation.bins):
-        axes.annotate(
-            f"{len(each.members):,}",
-            (number, 0.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="center",
-            fontsize=7,
-            color="#888888",
-        )
-    axes.annotate(
-        "documents:",
-        (0.0, 0.0),
-        xycoords="axes fraction",
-        xytext=(3, 12),
-        textcoords="offset points",
-        fontsize=7,
-        color="#888888",
+    # Three short names fit side by side, more runs have longer ones.
+    columns = len(evaluation.runs) if len(evaluation.runs) <= 3 else 2
+    figure.legend(
+        loc="outside lower center", ncols=columns, frameon=False, fontsize=9, handlelength=3
     )
-    figure.legend(loc="outside lower center", ncols=min(len(evaluation.runs), 3), frameon=False)
     drawn = io.BytesIO()
     # The same evaluation gives the same bytes: no date, and no ids made at random.
     without_date = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}

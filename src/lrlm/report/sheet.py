@@ -1,5 +1,6 @@
 """A table as plain cells in; the same table for the terminal, in Markdown and in LaTeX out."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,10 @@ from rich.text import Text
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": "$<$", ">": "$>$", "|": "$|$", "–": "--", "−": "$-$", "→": r"$\rightarrow$",
-    "*": r"\ast", "†": r"\dagger", "‡": r"\ddagger",
+    "<": "$<$", ">": "$>$", "|": "$|$", "–": "--", "−": "$-$",
 }  # fmt: skip
-_MARKS = "*†‡"
+_LATEX_MARKS = {"*": r"\ast", "†": r"\dagger", "‡": r"\ddagger"}
+"""Raised, wherever they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def to_latex(sheet: Sheet) -> str:
     lines = [r"\begin{table}", r"\centering", r"\small", rf"\begin{{tabular}}{{{kinds}}}"]
     lines += [r"\toprule", _latex_line(_latex(column) for column in sheet.columns), r"\midrule"]
     lines += [_latex_line(_latex_cell(cell) for cell in row) for row in sheet.rows]
-    caption = " ".join([f"{_latex(sheet.title)}.", *map(_latex_note, sheet.notes)])
+    caption = " ".join([f"{_latex(sheet.title)}.", *map(_latex, sheet.notes)])
     lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
@@ -96,16 +97,15 @@ def _latex_line(cells: Iterable[str]) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    parts = re.split(r"([*†‡]+)", text)
+    return "".join(
+        f"$^{{{''.join(_LATEX_MARKS[mark] for mark in part)}}}$"
+        if is_marks
+        else "".join(_LATEX.get(letter, letter) for letter in part)
+        for part, is_marks in zip(parts, itertools.cycle([False, True]))
+    )
 
 
 def _latex_cell(cell: Cell) -> str:
     text = rf"\textbf{{{_latex(cell.text)}}}" if cell.is_best else _latex(cell.text)
-    return text + (f"$^{{{_latex(cell.mark)}}}$" if cell.mark else "")
-
-
-def _latex_note(note: str) -> str:
-    """Raise the mark that a note explains."""
-    text = note.lstrip(_MARKS)
-    mark = note[: len(note) - len(text)]
-    return (f"$^{{{_latex(mark)}}}$" if mark else "") + _latex(text)
+    return text + _latex(cell.mark)
