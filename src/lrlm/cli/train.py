@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from lrlm.cli.console import errors, output
+from lrlm.errors import InputError
 
 if TYPE_CHECKING:
     from lrlm.training.standing import Standing
@@ -46,8 +47,12 @@ class Size(StrEnum):
 
 
 def train(
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus folder.")],
-    out: Annotated[Path, typer.Option(help="The run's folder; it must not exist yet.")],
+    corpus: Annotated[
+        Path | None, typer.Argument(metavar="CORPUS", help="A corpus folder.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The run's folder; it must not exist yet.")
+    ] = None,
     model: Annotated[Model | None, typer.Option(help="What to train.", show_default="lrlm")] = None,
     backbone: Annotated[
         Backbone | None, typer.Option(help="What it reads with.", show_default="lstm")
@@ -96,6 +101,8 @@ def train(
     if list_settings:
         output.print(_settings_table(list_of_settings(wishes)))
         return
+    if corpus is None or out is None:
+        raise InputError("give a CORPUS to train on and the run's folder as --out (try --help)")
     start = time.perf_counter()
     with _Display() as display:
         outcome = run_training(

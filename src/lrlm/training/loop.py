@@ -81,9 +81,8 @@ class Trainer:
     def run(self) -> Position:
         """Train until the epochs, the minutes or the patience are used up."""
         self._processes.spread(list(weights_of(self.model).values()))
-        now = self._around.clock()
-        self._start = now - self.position.seconds
-        self._last_save = now
+        self._last_save = self._around.clock()
+        self._start = self._last_save - self.position.seconds
         self._speed = Speed(self._around.clock, self.position.tokens)
         while not self._is_over():
             self._epoch()
@@ -174,7 +173,7 @@ class Trainer:
         position.tokens += tokens
         position.logged_nats += nats
         position.logged_tokens += tokens
-        position.seconds = self._around.clock() - self._start
+        position.seconds = self._seconds()
         self._report(nats / tokens, progress)
         if position.updates % self.config.log_updates == 0:
             self._log(rate, length)
@@ -206,9 +205,8 @@ class Trainer:
         if validation is None:
             self._save()
             self._stop()
-        now = self._around.clock()
-        self.position.validation_seconds = now - before
-        self.position.seconds = now - self._start
+        self.position.validation_seconds = self._around.clock() - before
+        self.position.seconds = self._seconds()
         self.position.perplexity = validation.perplexity
         return validation
 
@@ -253,7 +251,11 @@ class Trainer:
 
     def _is_time_up(self) -> bool:
         minutes = self.config.minutes
-        return minutes is not None and self.position.seconds >= self._budget(minutes)
+        return minutes is not None and self._seconds() >= self._budget(minutes)
+
+    def _seconds(self) -> float:
+        """Give the time of training and validating so far, all sessions together."""
+        return self._around.clock() - self._start
 
     def _is_save_due(self) -> bool:
         return self._around.clock() - self._last_save >= 60 * self.config.checkpoint_minutes

@@ -1,5 +1,6 @@
 """What happens in training in, lines of JSON out, and curves for TensorBoard on request."""
 
+import importlib.util
 import json
 import os
 from collections.abc import Callable
@@ -39,16 +40,22 @@ class Metrics:
         self._file.close()
 
 
-def _board_writer(folder: Path) -> Callable[[str, float, int], None]:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
+def require_tensorboard() -> None:
+    """Refuse before anything is done, if curves are wished that cannot be drawn."""
+    if importlib.util.find_spec("tensorboard") is None:
         raise MissingExtraError(
             "TensorBoard is not installed; install it with: pip install 'lrlm[tensorboard]'"
-        ) from None
+        )
+
+
+def _board_writer(folder: Path) -> Callable[[str, float, int], None]:
+    require_tensorboard()
+    from torch.utils.tensorboard import SummaryWriter
+
     writer = SummaryWriter(folder)
 
     def draw(name: str, value: float, update: int) -> None:
         writer.add_scalar(name, value, update)
+        writer.flush()
 
     return draw

@@ -25,7 +25,7 @@ from lrlm.training.devices import choose_device
 from lrlm.training.interruption import watched
 from lrlm.training.loop import Surroundings, Trainer
 from lrlm.training.metrics import FILE as METRICS
-from lrlm.training.metrics import Metrics
+from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Processes, is_first, joined
 from lrlm.training.run import (
     CHECKPOINTS,
@@ -116,6 +116,8 @@ def train(
     out, listeners = Path(out), listeners or Listeners()
     corpus = Corpus(corpus_folder)
     require_splits(corpus)
+    if board:
+        require_tensorboard()
     is_there = out.exists() and (not out.is_dir() or any(out.iterdir()))
     if is_there and not resume and is_first():  # the others may come after the first made it
         raise InputError(

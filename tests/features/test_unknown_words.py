@@ -1,0 +1,74 @@
+"""Spellings of words outside a vocabulary: what is left for them sums to one."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+
+from lrlm.batching.encoding import Floats
+from lrlm.errors import InputError, LrlmError
+from lrlm.features.unknown_words import UnknownWordSpeller, log_unknown_mass
+from lrlm.text import Vocabulary
+
+WORDS = ["".join(letters) for n in (1, 2, 3) for letters in itertools.product("ab", repeat=n)]
+PROBABILITIES = dict(zip(WORDS, np.linspace(1, 3, len(WORDS)), strict=True))
+TOTAL = sum(PROBABILITIES.values())
+
+VOCABULARY = Vocabulary.from_counts({"a": 5, "ba": 3, "bbb": 2, "zzz": 1}, documents=4)
+
+
+class AllShortWords:
+    """Spells the words of up to three of two letters, and nothing else."""
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        with np.errstate(divide="ignore"):
+            found = np.array([PROBABILITIES.get(word, 0.0) / TOTAL for word in words])
+            logs: Floats = np.log(found).astype(np.float32)
+        return logs
+
+    def sample(self, count: int, *, generator: torch.Generator) -> list[str]:
+        weights = torch.tensor(list(PROBABILITIES.values()))
+        return [
+            WORDS[index] for index in torch.multinomial(weights, count, True, generator=generator)
+        ]
+
+
+@pytest.fixture
+def speller() -> UnknownWordSpeller:
+    inner = AllShortWords()
+    return UnknownWordSpeller(inner, VOCABULARY, log_unknown=log_unknown_mass(inner, VOCABULARY))
+
+
+def test_unknown_words_share_all_probability(speller: UnknownWordSpeller) -> None:
+    unknown = [word for word in WORDS if word not in VOCABULARY]
+    assert len(unknown) == len(WORDS) - 3
+    assert np.exp(speller.log_probs(unknown)).sum() == pytest.approx(1.0, rel=1e-5)
+
+
+def test_samples_are_unknown_and_as_probable_as_they_score(speller: UnknownWordSpeller) -> None:
+    drawn = speller.sample(20_000, generator=torch.Generator().manual_seed(1))
+    assert len(drawn) == 20_000
+    assert not {"a", "ba", "bbb"} & set(drawn)
+    for word in ("b", "ab", "aaa"):
+        expected = float(np.exp(speller.log_probs([word])[0]))
+        assert drawn.count(word) / len(drawn) == pytest.approx(expected, abs=0.01)
+
+
+def test_the_signs_of_a_vocabulary_are_no_words() -> None:
+    class OnlySigns(AllShortWords):
+        def log_probs(self, words: Sequence[str]) -> Floats:
+            assert not {"<unk>", "</s>"} & set(words)
+            return super().log_probs(words)
+
+    assert log_unknown_mass(OnlySigns(), VOCABULARY) < 0
+
+
+def test_a_speller_that_knows_only_the_vocabulary_is_refused() -> None:
+    everything = Vocabulary.from_counts(dict.fromkeys(WORDS, 1), documents=1)
+    with pytest.raises(InputError, match="no probability to words outside"):
+        log_unknown_mass(AllShortWords(), everything)
+    speller = UnknownWordSpeller(AllShortWords(), everything, log_unknown=-1.0)
+    with pytest.raises(LrlmError, match="hardly ever"):
+        speller.sample(1, generator=torch.Generator())
