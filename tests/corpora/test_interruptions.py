@@ -20,6 +20,24 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits o
 ARTICLES = 2500
 
 
+# The same program, but it rests after each batch it has written, so that it can be caught there.
+RESTING = (
+    "-c",
+    """if True:
+        import sys, time
+        from lrlm.cli import main
+        from lrlm.corpora.corpus import CorpusWriter
+
+        def add_and_rest(self, *arguments, add=CorpusWriter.add):
+            add(self, *arguments)
+            time.sleep(0.5)
+
+        CorpusWriter.add = add_and_rest
+        sys.exit(main(sys.argv[1:]))
+    """,
+)
+
+
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> BuildInputs:
     return small_world.write_large(tmp_path_factory.mktemp("large"), ARTICLES)
@@ -71,7 +89,7 @@ def moments(parent: Path) -> dict[str, Callable[[], bool]]:
         "draft": draft.exists,
         "database": lambda: any(draft.glob("*/join.duckdb")),
         "first bytes": (draft / "train.parquet").exists,
-        "linking": lambda: _size(draft / "train.parquet") > 50_000,
+        "linking": lambda: _size(draft / "train.parquet") > 50_000,  # of 280,000
         "almost done": lambda: _size(draft / "train.parquet") > 150_000,
     }
 
@@ -107,7 +125,7 @@ def test_killed_and_run_again_gives_the_same_bytes(
     tmp_path: Path,
     moment: str,
 ) -> None:
-    process = start("--workers", "2")
+    process = start("--workers", "2", program=RESTING)
     wait_until(moments(tmp_path)[moment], process)
     process.kill()
     process.wait()
@@ -129,7 +147,7 @@ def test_ctrl_c_leaves_the_old_corpus(
 ) -> None:
     small = small_world.write(tmp_path / "small")
     before = digests(build_corpus(tmp_path / "out", small).corpus.folder)
-    process = start("--workers", workers, "--overwrite")
+    process = start("--workers", workers, "--overwrite", program=RESTING)
     wait_until(moments(tmp_path)[moment], process)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to every process of the group
     output, errors = process.communicate(timeout=60)
