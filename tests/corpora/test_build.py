@@ -358,3 +358,41 @@ def test_errors_are_of_the_family(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in", triples=["x"])
     with pytest.raises(FormatError):
         build(tmp_path, inputs)
+
+
+# What importers rely on
+
+
+def test_shared_topics_can_be_left_out_of_the_earlier_split(tmp_path: Path) -> None:
+    articles = [{"id": name, "topic": topic, "text": "Rhine ."} for name, topic in ("ar", "bs")]
+    again = [{**article, "id": f"{article['id']}2"} for article in articles[:1]]
+    inputs = small_world.write(tmp_path / "in", train=articles, test=again)
+    report = build_corpus(tmp_path / "out", inputs, drop_shared_topics=True)
+    assert report.left_out == {"articles whose topic is in a later split": 1}
+    assert [document.id for document in report.corpus.documents("train")] == ["b"]
+    assert [document.id for document in report.corpus.documents("test")] == ["a2"]
+
+
+def test_the_type_of_a_gold_mention_follows_from_its_object_if_one_relation_leads_there(
+    tmp_path: Path,
+) -> None:
+    gold = [
+        {"start": 4, "end": 9, "object": "Rhine"},
+        {"start": 10, "end": 13, "object": "Alps"},
+        {"start": 14, "end": 17, "object": "nothing"},
+        {"start": 18, "end": 21, "type": "told", "object": "Alps"},
+    ]
+    train = [{"id": "Rhine", "text": "The Rhine one two six .", "gold": gold}]
+    corpus = build(tmp_path, small_world.write(tmp_path / "in", train=train))
+    assert corpus.document("Rhine").gold == (
+        GoldMention(1, 2, TITLE, "Rhine"),
+        GoldMention(2, 3, "source", "Alps"),
+        GoldMention(3, 4, None, "nothing"),
+        GoldMention(4, 5, "told", "Alps"),
+    )
+    twice = small_world.write(
+        tmp_path / "in2", triples=[*TRIPLES, "Rhine\tnear\tAlps"], train=train
+    )
+    found = build(tmp_path, twice, "second").document("Rhine").gold
+    assert found is not None
+    assert found[1] == GoldMention(2, 3, None, "Alps")  # two relations lead there

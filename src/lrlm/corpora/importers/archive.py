@@ -33,7 +33,8 @@ class BoundedStream:
     def read(self, size: int = -1) -> bytes:
         """Read up to so many bytes; an end before the stated size is an error."""
         wanted = self._left if size < 0 else min(size, self._left)
-        content = self._stream.read(wanted)
+        with _readable(self.where):
+            content = self._stream.read(wanted)
         if len(content) < wanted:
             raise FormatError(f"{self.where}: damaged or truncated")
         self._left -= len(content)
@@ -87,7 +88,7 @@ def _checked_name(path: Path, member: tarfile.TarInfo) -> PurePosixPath:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def _readable(path: Path | str) -> Iterator[None]:
     """Name the archive when it cannot be read to its end."""
     try:
         yield

@@ -63,15 +63,17 @@ def load_plain(stream: IO[bytes], where: str, *, symbols: frozenset[str] = froze
     return machine.result
 
 
-def stream_plain_list(path: Path, where: str) -> Iterator[Any]:
+def stream_plain_list(path: Path, where: str, *, in_one_pass: bool = False) -> Iterator[Any]:
     """Read a pickled list item by item.
 
     A pickle may refer back to anything before. To know what has to be remembered, and to forget
-    the rest, the file is read twice.
+    the rest, the file is read twice; `in_one_pass` remembers all, for those who want little.
     """
     with path.open("rb") as stream:
-        kept = _Machine(stream, where, frozenset(), kept=None).find_references()
-        stream.seek(0)
+        kept = None
+        if not in_one_pass:
+            kept = _Machine(stream, where, frozenset(), kept=None).find_references()
+            stream.seek(0)
         yield from _Machine(stream, where, frozenset(), kept=kept).run(streaming=True)
 
 

@@ -90,7 +90,7 @@ def import_release(
     ):
         release = _open_release(path, Path(scratch), progress)
         relation_names = _read_relation_names(release)
-        profile = _profile(release.items(f"{release.splits[-1]}.pkl"))
+        profile = _profile(release)
         reader = ArticleReader(relation_names, profile, anchors)
         _convert(release, reader, writer, bad_lines, limit=limit, progress=progress)
         left_out = reader.left_out
@@ -161,13 +161,16 @@ def _read_relation_names(release: _Release) -> dict[int, str]:
     }
 
 
-def _profile(articles: Iterator[Any]) -> Profile:
+def _profile(release: _Release) -> Profile:
     """See from the first articles which conventions their tokens follow."""
-    texts = [
-        " ".join(map(str, article[0]))
-        for article in islice(articles, _SAMPLED_ARTICLES)
-        if isinstance(article, tuple) and article and isinstance(article[0], list)
-    ]
+    texts: list[str] = []
+    for name in (f"{split}.pkl" for split in release.splits):
+        items = stream_plain_list(release.files[name], release.where(name), in_one_pass=True)
+        texts += (
+            " ".join(map(str, article[0]))
+            for article in islice(items, _SAMPLED_ARTICLES)
+            if isinstance(article, tuple) and article and isinstance(article[0], list)
+        )
     profile = detect_profile(texts)
     return Profile.SPACES if profile is Profile.RAW else profile  # the tokens are given
 

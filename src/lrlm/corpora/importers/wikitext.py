@@ -87,10 +87,10 @@ class TitleTable:
     def __init__(self, titles: list[tuple[str, str]]) -> None:
         self._titles = titles
         self._words = [split_words(title, Profile.WIKITEXT) for title, _ in titles]
-        self._places: dict[Words, int] = {}
+        self._places: dict[str, int] = {}
         self._by_length: dict[int, list[int]] = {}
         for place, words in enumerate(self._words):
-            self._places.setdefault(words, place)
+            self._places.setdefault(_squeezed(words), place)
             self._by_length.setdefault(len(words), []).append(place)
 
     @classmethod
@@ -101,24 +101,26 @@ class TitleTable:
     def find_all(self, titles: Sequence[str]) -> list[tuple[str, str] | None]:
         """Give for each article of a file, in order, its full title and id; None if not certain.
 
-        A title with `<unk>` is certain if one line of the table fits it. Where several do, as for
-        a title of which nothing is left, the order decides: between two titles that are certain
-        the table must have as many lines as the file has articles.
+        A title with `<unk>` is certain if one line of the table fits it. Where several do, or
+        nothing is left of a title, the order decides: between two titles that are certain the
+        table must have as many lines as the file has articles, and all must fit.
         """
         words = [split_words(title, Profile.WIKITEXT) for title in titles]
         places = [self._certain_place(each) for each in words]
         anchors = [(n, place) for n, place in enumerate(places) if place is not None]
         anchors = [(-1, -1), *anchors, (len(titles), len(self._titles))]
         for (before, first), (after, last) in pairwise(anchors):
-            if after - before == last - first:
-                for step in range(1, after - before):
-                    if _fits(words[before + step], self._words[first + step]):
-                        places[before + step] = first + step
+            between = range(before + 1, after)
+            if after - before == last - first and all(
+                _fits(words[n], self._words[n - before + first]) for n in between
+            ):
+                places[before + 1 : after] = [n - before + first for n in between]
         return [None if place is None else self._titles[place] for place in places]
 
     def _certain_place(self, words: Words) -> int | None:
-        if words in self._places or UNKNOWN not in words:
-            return self._places.get(words)
+        place = self._places.get(_squeezed(words))
+        if place is not None or not set(words) - {UNKNOWN}:
+            return place
         fitting = (
             place
             for place in self._by_length.get(len(words), ())
@@ -126,6 +128,11 @@ class TitleTable:
         )
         place = next(fitting, None)
         return place if next(fitting, None) is None else None
+
+
+def _squeezed(words: Words) -> str:
+    """Write a title so that it does not matter how it was cut into words."""
+    return "".join(word[1] if word in ("@-@", "@,@", "@.@") else word for word in words)
 
 
 def _fits(words: Words, full: Words) -> bool:
@@ -260,17 +267,19 @@ class _Topics:
         if id_ not in self._graph:
             self._intake.left_out["topics that the graph does not have"] += 1
             return
-        topic = self._graph.topic(id_)
-        self._name(id_, topic.names)
-        for relation in topic.relations:
+        self._name(id_, (id_,))
+        for relation in self._graph.topic(id_).relations:
             self._intake.add_fact(id_, relation.type, relation.object)
             self._name(relation.object, relation.forms)
 
-    def _name(self, entity: str, names: tuple[str, ...]) -> None:
-        if entity not in self._named:
-            self._named.add(entity)
-            for name in names:
-                self._intake.add_name(entity, name)
+    def _name(self, entity: str, forms: tuple[str, ...]) -> None:
+        if entity in self._named:
+            return
+        self._named.add(entity)
+        if forms == (entity,) and entity in self._graph:
+            forms = self._graph.entity(entity).names  # one without names is not called by its id
+        for form in forms:
+            self._intake.add_name(entity, form)
 
 
 def _text_lines(path: Path, intake: Intake | None) -> Iterator[str]:
