@@ -18,6 +18,7 @@ from lrlm.training.optimiser import copies, weights_of
 from lrlm.training.standing import Reporter, Standing
 from tests.toy import collator
 from tests.training.toy_training import CONFIG, WINDOW, documents, make_model, make_trainer, texts
+from tests.training.worker import gradients
 
 
 def same(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
@@ -100,19 +101,13 @@ def test_patience_ends_training() -> None:
 @pytest.mark.parametrize("accumulate", [2, 3, 7])
 @pytest.mark.parametrize("kind", ["lrlm", "nklm", "alias"])
 def test_parts_of_a_batch_have_the_gradient_of_the_whole(kind: str, accumulate: int) -> None:
-    gradients = []
-    for parts in (1, accumulate):
-        trainer = make_trainer(
-            make_model(kind, dropout=0.0), replace(CONFIG, accumulate=parts, epochs=1)
+    found = [
+        gradients(
+            make_trainer(make_model(kind, dropout=0.0), replace(CONFIG, accumulate=parts, epochs=1))
         )
-        found: list[Tensor] = []
-        clip = trainer.optimiser.clip
-        trainer.optimiser.clip = lambda longest, found=found, t=trainer, clip=clip: (  # type: ignore[method-assign]
-            found.append(t.optimiser.gradient.clone()) or clip(longest)  # type: ignore[func-returns-value]
-        )
-        trainer.run()
-        gradients.append(found)
-    whole, in_parts = gradients
+        for parts in (1, accumulate)
+    ]
+    whole, in_parts = found
     assert len(whole) == len(in_parts) > 5  # clipped once an update, not once a part
     for first, second in zip(whole[:2], in_parts[:2], strict=True):
         torch.testing.assert_close(first, second, rtol=1e-4, atol=1e-6)
@@ -122,9 +117,8 @@ def test_the_gradient_of_a_batch_is_that_of_its_nats_per_token() -> None:
     model = make_model("vanilla", dropout=0.0)
     train = documents(["a b a", "b u", "a"])  # one window each: no state is cut off
     trainer = make_trainer(model, replace(CONFIG, epochs=1, clip=1e9), train=train)
-    found = []
-    trainer.optimiser.step = lambda _rate: found.append(trainer.optimiser.gradient.clone())  # type: ignore[method-assign]
-    trainer.run()
+    found = gradients(trainer)
+    model = make_model("vanilla", dropout=0.0)  # as it was before the update
     model.zero_grad(set_to_none=True)
     window = next(collator(WINDOW).windows(train.documents))
     score, _ = model(window, model.begin(window))

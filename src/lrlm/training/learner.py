@@ -9,60 +9,59 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lrlm.batching import Collator, EncodedDocument
+from lrlm.backbones import State
+from lrlm.batching import Window
 from lrlm.models import LanguageModel
 from lrlm.training.devices import Precision
 from lrlm.training.optimiser import Tensors
-from lrlm.training.shares import Share
 
 
 class Learner:
     """Reads the shares of one process, window after window."""
 
-    def __init__(
-        self, model: LanguageModel, collator: Collator, precision: Precision, device: torch.device
-    ) -> None:
+    def __init__(self, model: LanguageModel, precision: Precision, device: torch.device) -> None:
         self.model = model
-        self._collator = collator
         self._precision = precision
         self._device = device
-        self._shares: list[Share] = []
+        self._windows: Sequence[Sequence[Window]] = ()
+        self._states: list[State | None] = []
+        """What the backbone remembers of each share's windows before; None at the beginning."""
         self._states_to_take_up: Tensors = {}
 
-    def begin(self, shares: Sequence[Sequence[EncodedDocument]], *, window: int = 0) -> None:
-        """Take the shares of a batch, and go to a window of theirs."""
-        self._shares = [Share(documents, self._collator) for documents in shares]
-        for number, share in enumerate(self._shares):
-            for _ in range(window):
-                share.next()
-            tensors = under(f"share/{number}/", self._states_to_take_up)
+    def begin(self, windows: Sequence[Sequence[Window]]) -> None:
+        """Take the windows of each share of a batch, and the states of a checkpoint if any."""
+        self._windows = windows
+        self._states = [None] * len(windows)
+        for share in range(len(windows)):
+            tensors = under(f"share/{share}/", self._states_to_take_up)
             if tensors:
-                share.state = dataclasses.replace(
+                self._states[share] = dataclasses.replace(
                     self.model.backbone.initial_state(0),  # type: ignore[type-var]
                     **{name: tensor.to(self._device) for name, tensor in tensors.items()},
                 )
         self._states_to_take_up = {}
 
     def end(self) -> None:
-        """Forget the shares of a batch."""
-        self._shares = []
+        """Forget a batch."""
+        self.begin(())
 
-    def learn(self, weight: float) -> float:
-        """Add the gradients of each share's next window; give the nats of these windows."""
+    def learn(self, number: int, weight: float) -> float:
+        """Add the gradients of this window of each share; give the nats of these windows."""
         self.model.train()
-        return sum(self._learn(share, weight) for share in self._shares)
+        nats = 0.0
+        for share, windows in enumerate(self._windows):
+            if number < len(windows):
+                nats += self._learn(share, windows[number], weight)
+        return nats
 
-    def _learn(self, share: Share, weight: float) -> float:
-        window = share.next()
-        if window is None:
-            return 0.0
+    def _learn(self, share: int, window: Window, weight: float) -> float:
         here = window.to(self._device, torch.float32)
         with self._precision():
-            state = share.state or self.model.begin(here)
+            state = self._states[share] or self.model.begin(here)
             score, state = self.model(here, state.select(here.kept_B))
         nats = score.nats_B.sum()
         (nats / weight).backward()
-        share.state = state.detach()
+        self._states[share] = state.detach()
         return float(nats.detach())
 
     def own_tensors(self) -> Tensors:
@@ -70,9 +69,9 @@ class Learner:
         own = {"random/cpu": torch.get_rng_state()}
         if self._device.type == "cuda":
             own["random/cuda"] = torch.cuda.get_rng_state(self._device)
-        for number, share in enumerate(self._shares):
-            for name, tensor in _tensors_of(share.state).items():
-                own[f"share/{number}/{name}"] = tensor
+        for share, state in enumerate(self._states):
+            for name, tensor in _tensors_of(state).items():
+                own[f"share/{share}/{name}"] = tensor
         return own
 
     def restore(self, own: Tensors) -> None:

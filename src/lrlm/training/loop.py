@@ -6,7 +6,8 @@ to window without its graph, so learning looks back over one window and memory o
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import NoReturn
 
@@ -25,7 +26,7 @@ from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import Optimiser, Tensors, copies, copy_into, weights_of
 from lrlm.training.processes import Alone, Processes
 from lrlm.training.schedule import make_schedule
-from lrlm.training.shares import Documents, Plan
+from lrlm.training.shares import Documents, Plan, Reader, Reading
 from lrlm.training.standing import Position, Reporter, Speed, Standing
 from lrlm.training.validation import Validation, validate
 
@@ -72,7 +73,14 @@ class Trainer:
         self._lengths = self._train.lengths
         self._collator = collator
         self._precision = Precision(config.precision, self._around.device, model)
-        self._learner = Learner(model, collator, self._precision, self._around.device)
+        self._learner = Learner(model, self._precision, self._around.device)
+        self._reader = Reader(
+            self._train,
+            collator,
+            processes=self._processes.count,
+            rank=self._processes.rank,
+            parts=config.accumulate,
+        )
         self._best: Tensors = {}
         self._start = self._last_save = self._around.clock()
         self._speed = Speed(self._around.clock, 0)
@@ -112,32 +120,27 @@ class Trainer:
         batches = training_batches(
             self._lengths, self.config.batch_size, seed=self.config.seed, epoch=position.epoch
         )
-        while position.batch < len(batches):
-            if not self._batch(batches):
-                self._judge(self._validation())  # the minutes are used up within the epoch
-                self._save()
-                return
-        if not self._judge(self._validation()) and self.schedule.goes_back:
-            copy_into(weights_of(self.model), under("weights/", self._best))
-            self.optimiser.restore(under("optimiser/", self._best))
-        position.epoch += 1
-        position.batch = 0
+        has_time = True
+        with closing(self._reader.read(batches[position.batch :])) as readings:
+            for reading in readings:
+                has_time = self._batch(reading, len(batches))
+                if not has_time:
+                    break
+        is_best = self._judge(self._validation())
+        if has_time:  # else the epoch is not over
+            if not is_best and self.schedule.goes_back:
+                copy_into(weights_of(self.model), under("weights/", self._best))
+                self.optimiser.restore(under("optimiser/", self._best))
+            position.epoch += 1
+            position.batch = 0
         self._save()
 
-    def _batch(self, batches: Sequence[Sequence[int]]) -> bool:
-        """Learn from a batch; tell whether there is time for more."""
-        position, parts = self.position, self.config.accumulate
-        plan = Plan.of(batches[position.batch], self._train, shares=self._processes.count * parts)
-        first = self._processes.rank * parts
-        self._learner.begin(
-            [
-                [self._train.documents[number] for number in share]
-                for share in plan.shares[first : first + parts]
-            ],
-            window=position.window,
-        )
+    def _batch(self, reading: Reading, batches: int) -> bool:
+        """Learn from one of the epoch's batches; tell whether there is time for more."""
+        position, plan = self.position, reading.plan
+        self._learner.begin(reading.windows)
         while position.window < plan.updates:
-            done = (position.batch + position.window / plan.updates) / len(batches)
+            done = (position.batch + position.window / plan.updates) / batches
             self._update(plan, self._progress(done))
             stop, save_now, time_up = (self.optimiser.extra[_STOP:] > 0).tolist()
             if save_now or stop:
@@ -155,7 +158,7 @@ class Trainer:
         """Learn from the next window of every document of the batch."""
         position, extra = self.position, self.optimiser.extra
         self.optimiser.clear()
-        extra[_NATS] = self._learner.learn(plan.weight)
+        extra[_NATS] = self._learner.learn(position.window, plan.weight)
         extra[_STOP] = float(self._around.interruption.is_wanted)
         if self._processes.is_first:
             extra[_SAVE] = float(self._is_save_due())

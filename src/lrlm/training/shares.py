@@ -6,11 +6,12 @@ window of all of them. How many updates there are, and of how many tokens, every
 beforehand, since where a document is cut depends on nothing but the document.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lrlm.backbones import State
 from lrlm.batching import Collator, EncodedDocument, Window, cut
 
 
@@ -74,14 +75,49 @@ class Plan:
         return sum(self.tokens) / self.updates
 
 
-class Share:
-    """Documents that one process reads side by side, and where it is in them."""
+@dataclass(frozen=True)
+class Reading:
+    """A batch as one process reads it."""
 
-    def __init__(self, documents: Sequence[EncodedDocument], collator: Collator) -> None:
-        self._windows: Iterator[Window] = iter(collator.windows(documents))
-        self.state: State | None = None
-        """What the backbone remembers of the windows before; None at the beginning."""
+    plan: Plan
+    windows: tuple[tuple[Window, ...], ...]
+    """For each share of the process, its windows; a share may have fewer than there are updates."""
 
-    def next(self) -> Window | None:
-        """Give the next window, None when all documents have ended."""
-        return next(self._windows, None)
+
+class Reader:
+    """Makes the windows of batches, of one while the one before is learned from."""
+
+    def __init__(
+        self, documents: Documents, collator: Collator, *, processes: int, rank: int, parts: int
+    ) -> None:
+        """`parts` are the shares of each process."""
+        self._documents = documents
+        self._collator = collator
+        self._shares = processes * parts
+        self._own = slice(rank * parts, (rank + 1) * parts)
+
+    def read(self, batches: Sequence[Sequence[int]]) -> Generator[Reading, None, None]:
+        """Give what this process reads of each batch; one batch is prepared in advance."""
+        with ThreadPoolExecutor(1) as background:
+            waiting: deque[Future[Reading]] = deque()
+            try:
+                for batch in batches:
+                    waiting.append(background.submit(self._prepare, batch))
+                    if len(waiting) > 1:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                background.shutdown(cancel_futures=True)
+
+    def _prepare(self, batch: Sequence[int]) -> Reading:
+        plan = Plan.of(batch, self._documents, shares=self._shares)
+        return Reading(
+            plan,
+            tuple(
+                tuple(
+                    self._collator.windows([self._documents.documents[number] for number in share])
+                )
+                for share in plan.shares[self._own]
+            ),
+        )
