@@ -16,7 +16,10 @@ Shape = Sequence[int | None]
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors by name."""
+    path.touch()  # for the permissions that files have here; those of the library are narrower
+    mode = path.stat().st_mode
     save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    path.chmod(mode)
 
 
 def read_tensors(path: Path, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load, load_file, save_file
+from safetensors.torch import load, load_file
 from torch import Tensor
 
 from lrlm.artifacts import MANIFEST, fingerprint, new_folder, read_manifest, write_manifest
 from lrlm.errors import FormatError
+from lrlm.features.tensors import write_tensors
 from lrlm.training.metrics import FILE as METRICS
 
 FORMAT = "lrlm checkpoint"
@@ -68,7 +69,7 @@ class Checkpoints:
         path = self.folder / f"{int(before[-1].name) + 1 if before else 1:06d}"
         with new_folder(path) as draft:
             for name in _PARTS:
-                save_file(getattr(checkpoint, name), draft / f"{name}.safetensors")
+                write_tensors(draft / f"{name}.safetensors", getattr(checkpoint, name))
             for rank, content in enumerate(checkpoint.processes):
                 (draft / f"process-{rank}.safetensors").write_bytes(content)
             (draft / METRICS).write_bytes(checkpoint.metrics)

@@ -13,13 +13,13 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from lrlm.artifacts import fingerprint, read_manifest, write_manifest
@@ -28,7 +28,9 @@ from lrlm.corpora import LetterCase, LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
+from lrlm.features.tensors import write_tensors
 from lrlm.features.unknown_words import UnknownWordSpeller, log_unknown_mass
+from lrlm.heads import SoftmaxCost
 from lrlm.models import LanguageModel, build_model, with_cutoffs
 from lrlm.text import Profile, Vocabulary
 from lrlm.training.config import RunConfig
@@ -94,12 +96,21 @@ class Setting:
 
 
 def write_setting(
-    folder: Path, corpus: Corpus, config: RunConfig, features: Features, **made_from: Any
+    folder: Path,
+    corpus: Corpus,
+    config: RunConfig,
+    features: Features,
+    *,
+    softmax_cost: SoftmaxCost | None = None,
+    **made_from: Any,
 ) -> None:
-    """Fill a new run folder with everything but the weights."""
+    """Fill a new run folder with everything but the weights.
+
+    Clusters of words that the configuration leaves open are chosen by what a softmax costs.
+    """
     vocabulary = cut_vocabulary(corpus, config)
-    config = complete(config, vocabulary)
-    write_config(folder, config)
+    model = with_cutoffs(config.model, vocabulary.counts, softmax_cost)
+    write_config(folder, replace(config, model=model))
     (folder / VOCABULARY).write_text(vocabulary.to_json(), encoding="utf-8")
     features.save(folder / FEATURES)
     write_manifest(
@@ -121,16 +132,6 @@ def write_setting(
 def cut_vocabulary(corpus: Corpus, config: RunConfig) -> Vocabulary:
     """Give the words that have an id."""
     return corpus.words.cut(min_count=config.vocabulary.min_count, size=config.vocabulary.size)
-
-
-def complete(config: RunConfig, vocabulary: Vocabulary) -> RunConfig:
-    """Choose what a configuration leaves to the corpus."""
-    return RunConfig(
-        vocabulary=config.vocabulary,
-        features=config.features,
-        model=with_cutoffs(config.model, vocabulary.counts),
-        training=config.training,
-    )
 
 
 def write_config(folder: Path, config: RunConfig) -> None:
@@ -242,7 +243,7 @@ def corpus_fingerprint(corpus: Corpus) -> str:
 def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Replace the best weights of a run; the old ones are there until the new ones are."""
     draft = folder / f".{WEIGHTS}.partial"
-    save_file(dict(weights), draft)
+    write_tensors(draft, weights)
     _move_into_place(draft, folder / WEIGHTS)
 
 

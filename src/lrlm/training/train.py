@@ -12,6 +12,7 @@ from lrlm.artifacts import new_folder, read_manifest, sole_writer
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
 from lrlm.features import Progress, make_features
+from lrlm.heads import measure_softmax_cost
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.config import RunConfig
 from lrlm.training.data import (
@@ -134,6 +135,7 @@ def train(
                     corpus,
                     config,
                     wishes,
+                    device=device,
                     features_cache=features_cache or user_cache(),
                     progress=listeners.preparing,
                 )
@@ -202,6 +204,7 @@ def _start(
     config: RunConfig,
     wishes: Wishes,
     *,
+    device: torch.device,
     features_cache: Path,
     progress: Progress,
 ) -> None:
@@ -209,11 +212,14 @@ def _start(
     with new_folder(out) as draft:
         features = make_features(corpus, config.features, features_cache, progress)
         progress("writing the run", 0, 0)
+        # On CPUs the usual cost is taken: two runs there have the same clusters.
+        is_cpu = device.type == "cpu"
         write_setting(
             draft,
             corpus,
             config,
             features,
+            softmax_cost=None if is_cpu else measure_softmax_cost(str(device)),
             made_by="lrlm train",
             backbone=wishes.backbone or "lstm",
             size=wishes.size or "mini",
