@@ -29,6 +29,7 @@ from lrlm.features.frozen_characters import FrozenCharacters
 from lrlm.features.hashed import hashed_featuriser
 from lrlm.features.link_prediction import link_ranks, mean_reciprocal_rank
 from lrlm.features.transe import train_transe
+from lrlm.text.vocabulary import END, UNKNOWN
 
 HELD_OUT = 500
 """Triples that link prediction is measured on."""
@@ -51,7 +52,7 @@ def report(what: str, count: int, unit: str, seconds: float) -> None:
 def hold_out(graph: Graph, count: int) -> tuple[Graph, torch.Tensor]:
     """Take triples out whose nodes are still known from others."""
     uses = np.bincount(graph.triples_N3[:, [0, 2]].ravel(), minlength=len(graph.nodes))
-    taken = []
+    taken: list[int] = []
     for place in np.random.default_rng(0).permutation(len(graph.triples_N3)).tolist():
         head, _, tail = graph.triples_N3[place]
         if uses[head] > 1 and uses[tail] > 1 and len(taken) < count:
@@ -108,7 +109,7 @@ def time_forms(corpus: Corpus, config: FormConfig) -> None:
 
 
 def time_spelling(corpus: Corpus, config: SpellingConfig) -> None:
-    words = list(corpus.words.words)
+    words = [word for word in corpus.words.words if word not in (UNKNOWN, END)]
     for hidden_size in (96, 128, 256):
         alphabet = Alphabet.of(words, min_count=config.min_count)
         model = CharacterModel(len(alphabet), embedding_size=32, hidden_size=hidden_size)

@@ -35,7 +35,7 @@ class RelationConfig:
     """"train" for TransE on the corpus's graph, or a folder with OpenKE's published vectors."""
     width: int = 100
     """Width of the vectors; published ones must have it."""
-    epochs: int = 40
+    epochs: int = 20
     """Times that TransE sees every triple."""
     batch_size: int = 1024
     """Triples in one update, each with its own negatives."""
