@@ -22,7 +22,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from lrlm.artifacts import fingerprint, read_manifest, write_manifest
+from lrlm.artifacts import MANIFEST, fingerprint, read_manifest, write_manifest
 from lrlm.batching import Collator, Encoder
 from lrlm.corpora import LetterCase, LinkOptions
 from lrlm.corpora.corpus import Corpus
@@ -62,10 +62,7 @@ class Setting:
     @property
     def link_options(self) -> LinkOptions:
         """How the corpus was linked: another text must be linked in the same way."""
-        options = self.manifest["link_options"]
-        return LinkOptions(
-            Profile(options["profile"]), LetterCase(options["letter_case"]), options["stop_words"]
-        )
+        return _link_options(self.manifest)
 
     def encoder(self) -> Encoder:
         """Give what turns linked documents into numbers."""
@@ -139,25 +136,43 @@ def write_config(folder: Path, config: RunConfig) -> None:
     replace_file(folder / CONFIG, to_toml(config, BACKBONES).encode())
 
 
-def read_setting(folder: Path) -> Setting:
-    """Read what `write_setting` wrote; the corpus is not needed."""
+def read_run_manifest(folder: Path) -> dict[str, Any]:
+    """Read what a run says of itself."""
     manifest = read_manifest(folder, format=FORMAT, version=VERSION, hint=_HINT)
+    try:
+        _ = _link_options(manifest), str(manifest["corpus"]["fingerprint"])
+        _ = float(manifest["log_unknown"]), manifest["backbone"], manifest["size"]
+    except (KeyError, TypeError, ValueError):
+        raise FormatError(f"{folder / MANIFEST} does not say what a run says; {_HINT}") from None
+    return manifest
+
+
+def _link_options(manifest: Mapping[str, Any]) -> LinkOptions:
+    options = manifest["link_options"]
+    return LinkOptions(
+        Profile(options["profile"]), LetterCase(options["letter_case"]), options["stop_words"]
+    )
+
+
+def read_run_config(folder: Path) -> RunConfig:
+    """Read the configuration of a run."""
     path = folder / CONFIG
     try:
-        config = read_config(path.read_text(encoding="utf-8"), where=str(path))
+        return read_config(path.read_text(encoding="utf-8"), where=str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: cannot be read ({error})") from None
+
+
+def read_setting(folder: Path) -> Setting:
+    """Read what `write_setting` wrote; the corpus is not needed."""
+    manifest = read_run_manifest(folder)
+    config = read_run_config(folder)
     vocabulary = Vocabulary.read(folder / VOCABULARY)
     features = Features.load(folder / FEATURES)
-    try:
-        speller = UnknownWordSpeller(
-            features.speller, vocabulary, log_unknown=float(manifest["log_unknown"])
-        )
-        setting = Setting(manifest, config, vocabulary, features, speller)
-        _ = setting.link_options, manifest["corpus"]["fingerprint"]
-    except (KeyError, TypeError, ValueError):
-        raise FormatError(f"{folder / 'manifest.json'} does not say what a run says") from None
-    return setting
+    speller = UnknownWordSpeller(
+        features.speller, vocabulary, log_unknown=float(manifest["log_unknown"])
+    )
+    return Setting(manifest, config, vocabulary, features, speller)
 
 
 @dataclass(frozen=True)

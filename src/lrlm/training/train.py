@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from lrlm.artifacts import new_folder, read_manifest, sole_writer
+from lrlm.artifacts import new_folder, sole_writer
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
 from lrlm.features import Progress, make_features
@@ -30,11 +30,10 @@ from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Processes, is_first, joined
 from lrlm.training.run import (
     CHECKPOINTS,
-    CONFIG,
-    FORMAT,
-    VERSION,
     Setting,
     corpus_fingerprint,
+    read_run_config,
+    read_run_manifest,
     read_setting,
     replace_file,
     write_config,
@@ -43,7 +42,7 @@ from lrlm.training.run import (
 )
 from lrlm.training.settings import described
 from lrlm.training.shares import Documents
-from lrlm.training.sizes import BACKBONES, change, load_size, read_config
+from lrlm.training.sizes import BACKBONES, change, load_size
 from lrlm.training.standing import Position, Reporter
 
 CAN_CHANGE = (
@@ -174,14 +173,12 @@ def list_of_settings(wishes: Wishes) -> Iterator[tuple[str, str, str]]:
 
 def _resumed_config(out: Path, corpus: Corpus, wishes: Wishes) -> RunConfig:
     """Take the run's own configuration; what must not change may be said again, but the same."""
-    manifest = read_manifest(
-        out, format=FORMAT, version=VERSION, hint="choose another place for the run"
-    )
+    manifest = read_run_manifest(out)
     if manifest["corpus"]["fingerprint"] != corpus_fingerprint(corpus):
         raise InputError(
             f"{out} was started on another corpus than {corpus.folder}; start a new run"
         )
-    before = read_config((out / CONFIG).read_text(encoding="utf-8"), where=str(out / CONFIG))
+    before = read_run_config(out)
     for name, wish in (("backbone", wishes.backbone), ("size", wishes.size)):
         if wish is not None and wish != manifest[name]:
             raise InputError(
@@ -209,6 +206,7 @@ def _start(
     progress: Progress,
 ) -> None:
     """Make the run's folder with everything but the weights; it is there whole or not at all."""
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with new_folder(out) as draft:
         features = make_features(corpus, config.features, features_cache, progress)
         progress("writing the run", 0, 0)
