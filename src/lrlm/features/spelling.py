@@ -8,7 +8,7 @@ beginnings of one length, S symbols, H width of the state.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +36,6 @@ _CHARACTERS_AT_ONCE = 1 << 19
 _FEWEST_ROWS = 16
 """Products of fewer rows are computed by other routines, which round otherwise: a word's score
 would depend on how many words it is scored with."""
-
-_WORDS_WORTH_SHARING = 1024
-"""Fewer words are scored on one thread."""
 
 _ROUNDS = 1000
 
@@ -116,17 +113,23 @@ class SpellingModel:
         weights = read_tensors(folder / WEIGHTS, shapes)
         return cls(alphabet, FrozenCharacters(weights))
 
-    @torch.inference_mode()
     def _score_all(self, words: list[str]) -> dict[str, float]:
-        by_length = sorted(words, key=len)
-        scores: dict[str, float] = {}
-        few = len(words) < _WORDS_WORTH_SHARING
-        with one_thread() if few else nullcontext():
-            for chunk in _chunks(by_length):
-                chunk.sort()  # beginnings that are shared stand together
-                scores.update(zip(chunk, self._score(chunk).tolist(), strict=True))
-        return scores
+        # Cores share the parts, not the operations on one: they never wait for each other.
+        parts = [sorted(part) for part in _chunks(sorted(words, key=len))]
+        cores = min(torch.get_num_threads(), len(parts))
+        with one_thread():
+            if cores == 1:
+                scores = [self._score(part) for part in parts]
+            else:
+                with ThreadPoolExecutor(cores, "spelling", torch.set_num_threads, (1,)) as pool:
+                    scores = list(pool.map(self._score, parts))
+        return {
+            word: score
+            for part, scores_W in zip(parts, scores, strict=True)
+            for word, score in zip(part, scores_W.tolist(), strict=True)
+        }
 
+    @torch.inference_mode()
     def _score(self, words: list[str]) -> Doubles:
         """Score distinct words in sorted order."""
         symbols_C, lengths_W = self.alphabet.encode(words)
