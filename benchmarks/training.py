@@ -40,7 +40,7 @@ class Step:
     window: Window
 
     def __post_init__(self) -> None:
-        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-3)
+        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
 
     def __call__(self) -> None:
         """Do one step."""

@@ -191,12 +191,25 @@ def test_the_demo_builds_and_shows_the_embedded_corpus(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(2):  # it may be run again
-        assert main(["demo", "--out", str(tmp_path / "new" / "demo")]) == 0
+        assert main(["demo", "--out", str(tmp_path / "new" / "demo"), "--epochs", "0"]) == 0
         output = capsys.readouterr().out
         assert "tokens per document" in output
         assert "may come from" in output
         assert re.search(r"Built .*/demo/corpus in [\d.]+ s", output)
         assert not CONTROL.search(output)
+
+
+@pytest.mark.usefixtures("small_miniworld")
+def test_the_demo_trains_and_compares_three_models(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--out", str(tmp_path / "demo"), "--epochs", "1"]) == 0
+    output = capsys.readouterr().out
+    for model in ("Vanilla LM", "NKLM", "LRLM"):
+        assert model in output
+    assert re.search(r"All of it took [\d.]+ minutes", output)
+    runs = sorted(path.name for path in (tmp_path / "demo" / "runs").iterdir())
+    assert [name for name in runs if not name.startswith(".")] == ["lrlm", "nklm", "vanilla"]
 
 
 def test_nothing_but_text_goes_into_a_pipe(tmp_path: Path, corpus: Path) -> None:

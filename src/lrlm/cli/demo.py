@@ -1,5 +1,6 @@
 """`lrlm demo`: the whole story on the embedded corpus."""
 
+import shutil
 import time
 from pathlib import Path
 from typing import Annotated
@@ -9,27 +10,73 @@ from rich.markup import escape
 
 from lrlm.cli.console import output, progress_of
 from lrlm.cli.corpus import cores
+from lrlm.cli.training_display import TrainingDisplay
+from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.report.article import article_view
 from lrlm.report.corpus_table import corpus_table
 
+MODELS = ("vanilla", "nklm", "lrlm")
+"""What is compared, as in the paper's main table."""
+
 
 def demo(
     out: Annotated[Path, typer.Option(help="A folder for what the demo makes.")] = Path("demo"),
+    epochs: Annotated[
+        int,
+        typer.Option(min=0, help="How often each model reads the corpus; 0 only shows the corpus."),
+    ] = 5,
 ) -> None:
-    """Build the embedded corpus and show it."""
+    """Build the embedded corpus, train three models on it and compare them."""
     start = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
     with progress_of("articles") as progress:
         report = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
-    seconds = time.perf_counter() - start
     folder = escape(str(report.corpus.folder))
     output.print(corpus_table(report.corpus))
     output.print()
     output.print(article_view(next(report.corpus.documents("test"))))
     output.print(
-        f"Built [bold]{folder}[/] in {seconds:.1f} s. Look at more articles with:"
-        f" lrlm corpus show {folder}",
+        f"Built [bold]{folder}[/] in {time.perf_counter() - start:.1f} s. Look at more articles"
+        f" with: lrlm corpus show {folder}",
         highlight=False,
         soft_wrap=True,
     )
+    if epochs:
+        _train_and_compare(report.corpus, out, epochs)
+        seconds = time.perf_counter() - start
+        output.print(f"All of it took {seconds / 60:.1f} minutes.", highlight=False)
+
+
+def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
+    # Here, for the libraries behind it take seconds to load.
+    from lrlm.evaluation.evaluate import evaluate
+    from lrlm.report.evaluation_sheets import sheets
+    from lrlm.report.sheet import to_terminal
+    from lrlm.training.standing import Reporter
+    from lrlm.training.train import Listeners, Wishes, train
+
+    runs = [out / "runs" / model for model in MODELS]
+    for run in runs:
+        shutil.rmtree(run, ignore_errors=True)
+        run.parent.mkdir(exist_ok=True)
+        start = time.perf_counter()
+        wishes = Wishes(run.name, "lstm", "mini", (f"training.epochs={epochs}",), None)
+        with TrainingDisplay() as display:
+            train(
+                corpus.folder,
+                run,
+                wishes,
+                features_cache=out / "features",
+                listeners=Listeners(display.preparing, Reporter(display.standing, display.message)),
+            )
+        output.print(
+            f"Trained [bold]{escape(str(run))}[/] in {time.perf_counter() - start:.0f} s.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    with progress_of("documents") as progress:
+        evaluation = evaluate(runs, corpus=corpus.folder, progress=progress)
+    for sheet in sheets(evaluation):
+        output.print()
+        output.print(to_terminal(sheet))
