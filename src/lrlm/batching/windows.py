@@ -217,10 +217,7 @@ class Collator:
         places, place_of_edge = np.unique(np.stack([row_E, start_E]), axis=1, return_inverse=True)
         first_place_B = np.searchsorted(places[0], np.arange(len(documents) + 1))
         place_BS = _padded(
-            [
-                places[1, first:last]
-                for first, last in pairwise(first_place_B)
-            ],
+            [places[1, first:last] for first, last in pairwise(first_place_B)],
             0,
         )
         choices, choice_of_edge = np.unique(
