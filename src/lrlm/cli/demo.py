@@ -25,7 +25,7 @@ def demo(
     epochs: Annotated[
         int,
         typer.Option(min=0, help="How often each model reads the corpus; 0 only shows the corpus."),
-    ] = 5,
+    ] = 3,
 ) -> None:
     """Build the embedded corpus, train three models on it and compare them."""
     start = time.perf_counter()
