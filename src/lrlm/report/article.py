@@ -9,11 +9,12 @@ from rich.text import Text
 from lrlm.corpora.document import LinkedDocument, Mention
 from lrlm.corpora.pruning import prune
 
-_COLOURS = (
-    "bold black on bright_green", "bold black on bright_cyan", "bold black on bright_yellow",
-    "bold white on magenta", "bold white on blue", "bold black on bright_red",
-    "bold black on bright_white", "bold white on dark_green", "bold white on dark_orange3",
-    "bold white on purple4",
+_COLOURS = tuple(
+    f"#000000 on {colour}"  # given as values: terminals disagree about what "green" is
+    for colour in (
+        "#a6e3a1", "#89dceb", "#f9e2af", "#f5c2e7", "#b4befe", "#fab387", "#cdd6f4", "#94e2d5",
+        "#eba0ac", "#cba6f7",
+    )
 )  # fmt: skip
 
 
@@ -55,5 +56,7 @@ def _candidates(document: LinkedDocument, shown: list[Mention], styles: dict[int
         sources = [f"{relation.type} → {relation.object}" for relation in relations]
         rows.setdefault(words, (styles[mention.relation], sources))
     for words, (style, sources) in rows.items():
-        table.add_row(Text(words, style), Text("  or  ".join([*dict.fromkeys(sources), "words"])))
+        table.add_row(
+            Text.assemble((words, style)), Text("  or  ".join([*dict.fromkeys(sources), "words"]))
+        )
     return table
