@@ -12,10 +12,10 @@ from torch import Tensor
 
 from lrlm.errors import LrlmError
 from lrlm.models import score_documents
-from lrlm.training.loop import Surroundings
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies, weights_of
 from lrlm.training.standing import Reporter, Standing
+from lrlm.training.surroundings import Surroundings
 from tests.toy import collator
 from tests.training.toy_training import CONFIG, WINDOW, documents, make_model, make_trainer, texts
 from tests.training.worker import gradients

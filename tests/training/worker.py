@@ -20,10 +20,11 @@ from lrlm.errors import LrlmError
 from lrlm.models import LanguageModel
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.interruption import Interruption, StoppedError
-from lrlm.training.loop import Surroundings, Trainer
+from lrlm.training.loop import Trainer
 from lrlm.training.optimiser import copies, weights_of
 from lrlm.training.processes import Processes, joined
 from lrlm.training.standing import Reporter
+from lrlm.training.surroundings import Surroundings
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 EXACT = replace(CONFIG, epochs=1, batch_size=5)

@@ -5,10 +5,8 @@ to window without its graph, so learning looks back over one window and memory o
 """
 
 import math
-import time
-from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import NoReturn
 
 import torch
@@ -17,36 +15,23 @@ from safetensors.torch import save
 from lrlm.batching import Collator, training_batches
 from lrlm.errors import InputError, LrlmError
 from lrlm.models import LanguageModel
-from lrlm.training.checkpoint import Checkpoint, Checkpoints
+from lrlm.training.checkpoint import Checkpoint
 from lrlm.training.config import TrainingConfig
 from lrlm.training.devices import Precision
-from lrlm.training.interruption import Interruption, StoppedError
+from lrlm.training.interruption import StoppedError
 from lrlm.training.learner import Learner, under
-from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import Optimiser, Tensors, copies, copy_into, weights_of
-from lrlm.training.processes import Alone, Processes
 from lrlm.training.schedule import make_schedule
 from lrlm.training.shares import Documents, Plan, Reader, Reading
-from lrlm.training.standing import Position, Reporter, Speed, Standing
+from lrlm.training.standing import Position, Speed, Standing
+from lrlm.training.surroundings import Surroundings
 from lrlm.training.validation import Validation, validate
 
 _NATS, _STOP, _SAVE, _TIME_UP = range(4)
 """What travels behind the gradients: the loss, and the wishes of any process."""
 
-
-@dataclass
-class Surroundings:
-    """What training runs in; the defaults are those of a test."""
-
-    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    processes: Processes = field(default_factory=Alone)
-    interruption: Interruption = field(default_factory=Interruption)
-    reporter: Reporter = field(default_factory=Reporter)
-    checkpoints: Checkpoints | None = None
-    metrics: Metrics | None = None
-    keep_best: Callable[[Tensors], None] = lambda _weights: None
-    """Told the weights of every best validation, in the first process only."""
-    clock: Callable[[], float] = time.monotonic
+_COST_OF_VALIDATION = 0.4
+"""Of a token, in the time of training with one; a guess, until there was a validation."""
 
 
 class Trainer:
@@ -71,6 +56,7 @@ class Trainer:
         self._processes = self._around.processes
         self._train, self._valid = documents
         self._lengths = self._train.lengths
+        self._valid_tokens = sum(self._valid.lengths)
         self._collator = collator
         self._precision = Precision(config.precision, self._around.device, model)
         self._learner = Learner(model, self._precision, self._around.device)
@@ -250,7 +236,12 @@ class Trainer:
 
     def _budget(self, minutes: float) -> float:
         """Give the seconds of a budget without those that the last validation will take."""
-        return max(60 * minutes - self.position.validation_seconds, 1e-9)
+        position = self.position
+        last = position.validation_seconds
+        if not last and position.tokens:
+            per_token = position.seconds / position.tokens
+            last = _COST_OF_VALIDATION * per_token * self._valid_tokens
+        return max(60 * minutes - last, 1e-9)
 
     def _is_time_up(self) -> bool:
         minutes = self.config.minutes

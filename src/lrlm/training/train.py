@@ -24,7 +24,7 @@ from lrlm.training.data import (
 )
 from lrlm.training.devices import choose_device
 from lrlm.training.interruption import watched
-from lrlm.training.loop import Surroundings, Trainer
+from lrlm.training.loop import Trainer
 from lrlm.training.metrics import FILE as METRICS
 from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Processes, is_first, joined
@@ -44,6 +44,7 @@ from lrlm.training.settings import described
 from lrlm.training.shares import Documents
 from lrlm.training.sizes import BACKBONES, change, load_size
 from lrlm.training.standing import Position, Reporter
+from lrlm.training.surroundings import Surroundings
 
 CAN_CHANGE = (
     "training.epochs",
