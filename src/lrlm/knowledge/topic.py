@@ -1,5 +1,6 @@
 """A topic and what is known about it: plain values in, a star-shaped subgraph out."""
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -61,6 +62,80 @@ class Topic:
     def star(self) -> tuple[Relation, ...]:
         """All relations that text can be copied from: the topic's own title, then its facts."""
         return (Relation(TITLE, self.id, self.names), *self.relations)
+
+    def add(self, relation: Relation) -> "Topic":
+        """Give a new topic that has one more fact."""
+        if _key(relation) in map(_key, self.relations):
+            raise InputError(
+                f"Topic {self.id!r} has the fact {relation.type!r} → {relation.object!r} already"
+            )
+        return Topic(self.id, self.names, (*self.relations, relation))
+
+    def remove(self, type: str, object: str | None = None) -> "Topic":  # noqa: A002
+        """Give a new topic without a fact; without an object, without all facts of the type."""
+        gone = self._places(type, object)
+        kept = (fact for place, fact in enumerate(self.relations) if place not in gone)
+        return Topic(self.id, self.names, kept)
+
+    def replace(
+        self,
+        type: str,  # noqa: A002
+        old: str,
+        new: str | Relation,
+        forms: Iterable[str] | str = (),
+    ) -> "Topic":
+        """Give a new topic whose fact names another object, in the place of the old one.
+
+        `new` is an object, with its forms behind it, or a whole relation of the same type.
+        """
+        (place, *_) = self._places(type, old)
+        fact = new if isinstance(new, Relation) else Relation(type, new, forms)
+        if fact.type != type:
+            raise InputError(
+                f"Topic {self.id!r}: a fact {type!r} cannot become one of {fact.type!r};"
+                " remove it and add the other"
+            )
+        others = self.relations[:place] + self.relations[place + 1 :]
+        if _key(fact) in map(_key, others):
+            raise InputError(
+                f"Topic {self.id!r} has the fact {fact.type!r} → {fact.object!r} already"
+            )
+        return Topic(self.id, self.names, (*others[:place], fact, *others[place:]))
+
+    def _places(self, type: str, object: str | None) -> list[int]:  # noqa: A002
+        """Find facts by type and object; an object may also be named by one of its forms."""
+        alike = [place for place, fact in enumerate(self.relations) if fact.type == type]
+        if not alike:
+            raise InputError(
+                f"Topic {self.id!r} has no relation {type!r}"
+                + near_matches(type, {fact.type for fact in self.relations})
+            )
+        if object is None:
+            return alike
+        facts = self.relations
+        found = [place for place in alike if facts[place].object == object]
+        found = found or [place for place in alike if object in facts[place].forms]
+        if not found:
+            known = ", ".join(repr(facts[place].object) for place in alike[:5])
+            raise InputError(
+                f"Topic {self.id!r} has no {type!r} named {object!r}; it has: {known}"
+            )
+        if len({facts[place].object for place in found}) > 1:
+            known = ", ".join(repr(facts[place].object) for place in found[:5])
+            raise InputError(
+                f"Topic {self.id!r}: {object!r} may be any of {known}; name the object itself"
+            )
+        return found
+
+
+def near_matches(name: str, known: Iterable[str]) -> str:
+    """Say which names are most like one that is not there; nothing where none is."""
+    near = difflib.get_close_matches(name, sorted(set(known)), n=3, cutoff=0.5)
+    return f"; did you mean {', '.join(map(repr, near))}?" if near else ""
+
+
+def _key(relation: Relation) -> tuple[str, str]:
+    return relation.type, relation.object
 
 
 def _set(value: object, name: str, content: object) -> None:
