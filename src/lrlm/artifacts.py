@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all, each with a `manifest.json` that says what it is.
+"""Files and folders that are written whole or not at all; a folder has a `manifest.json`.
 
 A folder is made under a hidden name beside its final one and renamed when it is complete, so an
 error, Ctrl-C or a kill leaves the old state; what a killed process left is cleared by the next.
@@ -135,3 +135,17 @@ def fingerprint(path: Path) -> dict[str, Any]:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     name = os.fsencode(path.name).decode(errors="replace")  # names need not be text
     return {"name": name, "bytes": path.stat().st_size, "sha256": digest}
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f".{path.name}.partial")
+    draft.write_bytes(content)
+    move_into_place(draft, path)
+
+
+def move_into_place(draft: Path, path: Path) -> None:
+    """Rename a finished file to its real name once it has reached the disk."""
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)

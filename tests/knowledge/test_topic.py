@@ -75,3 +75,57 @@ def test_other_things_than_texts_are_refused() -> None:
 def test_the_title_cannot_be_given_as_a_fact() -> None:
     with pytest.raises(InputError, match="names="):
         Topic("s", relations=[Relation(TITLE, "s")])
+
+
+CAPITAL = Topic(
+    "Q1",
+    ["Norland"],
+    [
+        Relation("capital", "Q2", ["Oslo", "Christiania"]),
+        Relation("borders", "Q3", ["Sweden"]),
+        Relation("borders", "Q4", ["Finland"]),
+    ],
+)
+
+
+def test_a_fact_is_replaced_in_its_place() -> None:
+    edited = CAPITAL.replace("capital", "Q2", "Q9", ["Bergen"])
+    assert edited.relations == (Relation("capital", "Q9", ["Bergen"]), *CAPITAL.relations[1:])
+    assert CAPITAL.relations[0].object == "Q2"
+    assert CAPITAL.replace("capital", "Oslo", "Bergen").relations[0].forms == ("Bergen",)
+    relation = Relation("borders", "Q7", ["Russia"])
+    assert CAPITAL.replace("borders", "Finland", relation).relations[2] == relation
+
+
+def test_facts_are_added_and_removed() -> None:
+    population = Relation("population", "5 million")
+    assert CAPITAL.add(population).relations == (*CAPITAL.relations, population)
+    assert CAPITAL.add(population).remove("population") == CAPITAL
+    assert [fact.object for fact in CAPITAL.remove("borders").relations] == ["Q2"]
+    assert [fact.object for fact in CAPITAL.remove("borders", "Q3").relations] == ["Q2", "Q4"]
+
+
+def test_facts_that_are_not_there_are_refused_with_near_ones() -> None:
+    with pytest.raises(InputError, match=r"no relation 'captial'; did you mean 'capital'\?"):
+        CAPITAL.replace("captial", "Q2", "Q9")
+    with pytest.raises(InputError, match=r"no 'borders' named 'Q2'; it has: 'Q3', 'Q4'"):
+        CAPITAL.remove("borders", "Q2")
+
+
+def test_a_fact_is_not_told_twice() -> None:
+    with pytest.raises(InputError, match="already"):
+        CAPITAL.add(Relation("borders", "Q3"))
+    with pytest.raises(InputError, match="already"):
+        CAPITAL.replace("borders", "Q3", "Q4")
+    assert CAPITAL.replace("borders", "Q3", "Q3", ["Sverige"]).relations[1].forms == ("Sverige",)
+
+
+def test_a_form_of_two_objects_does_not_name_either() -> None:
+    twins = Topic("t", relations=[Relation("r", "Q1", "Same"), Relation("r", "Q2", "Same")])
+    with pytest.raises(InputError, match="'Same' may be any of 'Q1', 'Q2'"):
+        twins.remove("r", "Same")
+
+
+def test_a_replacement_keeps_the_type() -> None:
+    with pytest.raises(InputError, match="cannot become one of 'borders'"):
+        CAPITAL.replace("capital", "Q2", Relation("borders", "Q9"))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from lrlm.artifacts import replace_file
 from lrlm.cli.console import errors, output, progress_of
 from lrlm.errors import InputError
 
@@ -51,7 +52,6 @@ def evaluate(
     from lrlm.report.evaluation_sheets import sheets
     from lrlm.report.relation_plot import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal
-    from lrlm.training.run import replace_file
 
     if plot is not None:
         check_plot(plot)

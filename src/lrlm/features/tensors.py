@@ -23,7 +23,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 
 def read_tensors(path: Path, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
-    """Read tensors that have these names and shapes, and no others."""
+    """Read tensors that have these names and shapes, and no others; half precision is widened."""
     try:
         tensors = load_file(path)
     except FileNotFoundError:
@@ -40,4 +40,4 @@ def read_tensors(path: Path, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
             check_shape(name, tensors[name], shape)
         except ShapeError as error:
             raise FormatError(f"{path}: {error}") from None
-    return tensors
+    return {name: tensor.float() for name, tensor in tensors.items()}

@@ -97,7 +97,8 @@ def _nats(lattice: Lattice, bounds: list[tuple[int, int]]) -> list[float]:
     """Sum over the segmentations of each piece of a row, as a batch with one row a piece."""
     start_K, end_K = torch.tensor(bounds, dtype=torch.long).reshape(-1, 2).T.contiguous()
     length_K = end_K - start_K
-    place_KT = start_K[:, None] + torch.arange(int(length_K.max()))
+    longest = max((end - start for start, end in bounds), default=0)
+    place_KT = start_K[:, None] + torch.arange(longest)
     words_KT = lattice.words_BT[0, place_KT.clamp(max=lattice.words_BT.shape[1] - 1)]
     row_E = torch.searchsorted(end_K, lattice.start_E, right=True)
     alone = Lattice(

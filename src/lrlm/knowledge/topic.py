@@ -117,9 +117,7 @@ class Topic:
         found = found or [place for place in alike if object in facts[place].forms]
         if not found:
             known = ", ".join(repr(facts[place].object) for place in alike[:5])
-            raise InputError(
-                f"Topic {self.id!r} has no {type!r} named {object!r}; it has: {known}"
-            )
+            raise InputError(f"Topic {self.id!r} has no {type!r} named {object!r}; it has: {known}")
         if len({facts[place].object for place in found}) > 1:
             known = ", ".join(repr(facts[place].object) for place in found[:5])
             raise InputError(

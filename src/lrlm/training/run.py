@@ -11,7 +11,6 @@ checkpoints/          where training goes on from; not needed to use the model
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +21,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from lrlm.artifacts import MANIFEST, fingerprint, read_manifest, write_manifest
+from lrlm.artifacts import (
+    MANIFEST,
+    fingerprint,
+    move_into_place,
+    read_manifest,
+    replace_file,
+    write_manifest,
+)
 from lrlm.batching import Collator, Encoder
 from lrlm.corpora import LetterCase, LinkOptions
 from lrlm.corpora.corpus import Corpus
@@ -259,17 +265,4 @@ def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Replace the best weights of a run; the old ones are there until the new ones are."""
     draft = folder / f".{WEIGHTS}.partial"
     write_tensors(draft, weights)
-    _move_into_place(draft, folder / WEIGHTS)
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.partial")
-    draft.write_bytes(content)
-    _move_into_place(draft, path)
-
-
-def _move_into_place(draft: Path, path: Path) -> None:
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
-    draft.replace(path)
+    move_into_place(draft, folder / WEIGHTS)

@@ -1,4 +1,4 @@
-"""What training runs in: a device, other processes, a place for checkpoints, somebody who listens."""
+"""What training runs in: a device, other processes, a place for checkpoints, a listener."""
 
 import time
 from collections.abc import Callable

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from lrlm.artifacts import new_folder, sole_writer
+from lrlm.artifacts import new_folder, replace_file, sole_writer
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
 from lrlm.features import Progress, make_features
@@ -35,7 +35,6 @@ from lrlm.training.run import (
     read_run_config,
     read_run_manifest,
     read_setting,
-    replace_file,
     write_config,
     write_setting,
     write_weights,

@@ -1,4 +1,4 @@
-"""The small LRLM of miniworld that comes with the package; docs/shipped-model.md says how it was made."""
+"""The small LRLM of miniworld that comes with the package; see docs/shipped-model.md."""
 
 from pathlib import Path
 
