@@ -1,0 +1,133 @@
+"""A run and linked documents in, an annotation of each out: a stream, read some at a time.
+
+Shapes: B rows, E edges.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from lrlm.batching import EncodedDocument, Encoder, evaluation_batches
+from lrlm.corpora import LinkedDocument
+from lrlm.errors import LrlmError
+from lrlm.evaluation.reading import Reading, read
+from lrlm.inference.annotation import Annotation, Fact, Segment
+from lrlm.inference.spans import explain_spans
+from lrlm.lattice import best_paths
+from lrlm.training.data import SpelledWords
+from lrlm.training.run import Run
+
+BATCHES_AT_ONCE = 8
+"""So many batches of documents are sorted by length together: enough to waste little padding."""
+
+TOKENS_AT_ONCE = 1 << 20
+"""Documents are taken in until they have so many tokens, however few they are."""
+
+
+def annotate(
+    run: Run, documents: Iterable[LinkedDocument], *, batch_size: int | None = None
+) -> Iterator[Annotation]:
+    """Annotate documents in their order; only some of them are held at a time."""
+    rows = batch_size or run.config.training.validation_batch_size
+    for chunk in _chunks(documents, rows * BATCHES_AT_ONCE):
+        encoded = list(_with_spelled_words(run.encoder, chunk).encode(chunk))
+        found: dict[int, Annotation] = {}
+        for batch in evaluation_batches([document.tokens for document in encoded], rows):
+            scores = _scores(run, [encoded[number] for number in batch])
+            for number, scored in zip(batch, scores, strict=True):
+                found[number] = _annotation(chunk[number], scored)
+        yield from (found[number] for number in range(len(chunk)))
+
+
+def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[LinkedDocument]]:
+    """Take documents until there are many of them, or they are long."""
+    chunk: list[LinkedDocument] = []
+    tokens = 0
+    for document in documents:
+        chunk.append(document)
+        tokens += len(document.tokens)
+        if len(chunk) >= most or tokens >= TOKENS_AT_ONCE:
+            yield chunk
+            chunk, tokens = [], 0
+    if chunk:
+        yield chunk
+
+
+def _with_spelled_words(encoder: Encoder, documents: Sequence[LinkedDocument]) -> Encoder:
+    """Spell the unknown words of all documents at once."""
+    unknown = {
+        word
+        for document in documents
+        for word in document.tokens.words
+        if word not in encoder.vocabulary
+    }
+    return replace(encoder, speller=SpelledWords(encoder.speller, unknown))
+
+
+@dataclass
+class _Scores:
+    """What the windows of a document have said of its segments so far."""
+
+    words: list[float] = field(default_factory=list)
+    """The log score of each token, `</s>` included."""
+    mentions: list[float] = field(default_factory=list)
+    """The log score of each of the document's mentions, in their order."""
+    best: list[tuple[int, int, int | None]] = field(default_factory=list)
+    """The best path: tokens `[start, end)` and which mention was copied, if any."""
+
+
+def _scores(run: Run, encoded: Sequence[EncodedDocument]) -> list[_Scores]:
+    """Read the windows of a batch; no span crosses a window, so they are simply put together."""
+    scores = [_Scores() for _ in encoded]
+    for reading in read(run.model, run.collator.windows(encoded)):
+        _add(scores, reading)
+    return scores
+
+
+def _add(scores: Sequence[_Scores], reading: Reading) -> None:
+    lattice = reading.spelled(reading.window.spelling_BT)
+    _, paths = best_paths(lattice)
+    rows = [scores[number] for number in reading.window.document_B.tolist()]
+    mentions = [row.mentions for row in rows]
+    mention_E = []  # the collator keeps the order of a document's mentions
+    for row, score in zip(lattice.row_E.tolist(), lattice.score_E.tolist(), strict=True):
+        mention_E.append(len(mentions[row]))
+        mentions[row].append(score)
+    words = lattice.words_BT.tolist()
+    lengths, offsets = lattice.lengths_B.tolist(), reading.offset_B.tolist()
+    for number, (row, path) in enumerate(zip(rows, paths, strict=True)):
+        row.words += words[number][: lengths[number]]
+        offset = offsets[number]
+        row.best += [
+            (offset + start, offset + end, None if edge is None else mention_E[edge])
+            for start, end, edge in path
+        ]
+
+
+def _annotation(document: LinkedDocument, scores: _Scores) -> Annotation:
+    tokens = document.tokens
+    # A window that no path gets through has no steps.
+    if sum(end - start for start, end, _ in scores.best) != len(tokens) + 1:
+        raise LrlmError(f"{document.id!r}: the text has no finite probability under this model")
+    spans, nats = explain_spans(document, scores.words, scores.mentions)
+    best = tuple(
+        Segment(tokens.starts[start], tokens.ends[end - 1], _fact(document, mention))
+        for start, end, mention in scores.best[:-1]
+    )
+    return Annotation(
+        id=document.id,
+        topic=document.topic,
+        text=document.text,
+        tokens=tokens,
+        nats=nats,
+        end_nats=-scores.words[-1],
+        spans=spans,
+        best=best,
+    )
+
+
+def _fact(document: LinkedDocument, mention: int | None) -> Fact | None:
+    if mention is None:
+        return None
+    _, _, number, form = document.mentions[mention]
+    relation = document.relations[number]
+    return Fact(relation.type, relation.object, relation.texts[form])
