@@ -21,6 +21,12 @@ def evaluate(
             metavar="DIR", help="A corpus folder.", show_default="the one trained on, if it is near"
         ),
     ] = None,
+    gold: Annotated[
+        bool,
+        typer.Option(
+            "--gold", help="Compare annotations and string matching with the gold mentions."
+        ),
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="F", help="Write everything as JSON.")
     ] = None,
@@ -63,6 +69,7 @@ def evaluate(
             split=split,
             corpus=corpus,
             count_end=count_end,
+            gold=gold,
             device=device,
             progress=progress,
         )

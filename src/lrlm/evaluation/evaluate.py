@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lrlm.corpora import LinkedDocument
+from lrlm.errors import InputError
 from lrlm.evaluation.annotation import annotation_quality
+from lrlm.evaluation.claims import GoldJudge
 from lrlm.evaluation.explanations import Place, explain, unlinked_mentions
 from lrlm.evaluation.perplexity import perplexity
 from lrlm.evaluation.reading import Reading
@@ -15,6 +17,7 @@ from lrlm.evaluation.runs import backbone_name, corpus_for, open_runs, short_nam
 from lrlm.evaluation.scoring import Progress, score
 from lrlm.evaluation.significance import Significance, compare
 from lrlm.evaluation.spelling import Spelling, words_outside
+from lrlm.evaluation.string_matching import match_strings
 from lrlm.training.data import SpelledWords, require_splits
 from lrlm.training.devices import choose_device
 from lrlm.training.run import Run, corpus_fingerprint
@@ -29,17 +32,27 @@ def evaluate(
     split: str = "test",
     corpus: Path | str | None = None,
     count_end: bool = False,
+    gold: bool = False,
     device: str = "auto",
     batch_size: int | None = None,
     progress: Progress = lambda _what, _done: None,
 ) -> Evaluation:
-    """Evaluate runs side by side, on the corpus they were trained on or on another one."""
+    """Evaluate runs side by side, on the corpus they were trained on or on another one.
+
+    With `gold`, the mentions that string matching and the models claim are compared with the gold
+    mentions of the documents.
+    """
     progress("opening runs", 0)
     runs = open_runs(folders, device=str(choose_device(device)))
     evaluated = corpus_for(runs, corpus)
     require_splits(evaluated, (split,))
     progress(f"reading {split}", 0)
     documents = list(evaluated.documents(split))
+    if gold and not any(document.gold for document in documents):
+        raise InputError(
+            f"{evaluated.folder} has no gold mentions in {split}; evaluate without --gold,"
+            " or a corpus that has them, such as one of 'lrlm corpus import webnlg' or 'docred'"
+        )
     vocabulary = runs[0].vocabulary
     unknown = words_outside(evaluated, vocabulary)
     here = words_outside(evaluated, vocabulary, (split,))
@@ -50,6 +63,7 @@ def evaluate(
             documents,
             unknown_words=len(unknown),
             words_to_spell=here,
+            gold=gold,
             batch_size=batch_size,
             progress=progress,
         )
@@ -67,6 +81,7 @@ def evaluate(
         unknown_words=len(unknown),
         runs=tuple(results),
         bins=tuple(relation_bins(results[0].scores)),
+        gold=match_strings(documents) if gold else None,
     )
 
 
@@ -77,11 +92,13 @@ def evaluate_run(
     *,
     unknown_words: int,
     words_to_spell: set[str],
+    gold: bool = False,
     batch_size: int | None = None,
     progress: Progress = lambda _what, _done: None,
 ) -> RunResult:
     """Score documents with one run and, where their truth is known, judge its posterior."""
     places: list[Place] = []
+    gold_judge = GoldJudge(documents) if gold else None
     last: Reading | None = None
 
     def judge(reading: Reading, members: Sequence[LinkedDocument]) -> None:
@@ -89,6 +106,8 @@ def evaluate_run(
         last = reading
         if reading.is_latent:
             places.extend(explain(reading, members))
+            if gold_judge is not None:
+                gold_judge.see(reading, members)
 
     progress(f"{name}: spelling unknown words", 0)
     speller = SpelledWords(run.speller, words_to_spell)
@@ -116,6 +135,7 @@ def evaluate_run(
             if has_verdict
             else None
         ),
+        gold=gold_judge.quality() if gold_judge is not None and has_verdict else None,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lrlm.evaluation.annotation import AnnotationQuality
+from lrlm.evaluation.gold import GoldMentions, GoldQuality, Level, LevelCounts
 from lrlm.evaluation.perplexity import inside_perplexity, outside_perplexity, perplexity
 from lrlm.evaluation.relation_bins import RelationBin, binned_log_probs
 from lrlm.evaluation.scoring import DocumentScore
@@ -27,6 +28,8 @@ class RunResult:
     """Against the better baseline; empty for baselines and where there is none."""
     annotation: AnnotationQuality | None
     """Where the model has a posterior and the corpus knows the truth."""
+    gold: GoldQuality | None = None
+    """If it was asked for, where the model has a posterior."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Evaluation:
     runs: tuple[RunResult, ...]
     bins: tuple[RelationBin, ...]
     """The documents by number of relations."""
+    gold: GoldMentions | None = None
+    """If it was asked for."""
 
     def perplexities(self, run: RunResult) -> dict[str, float | None]:
         """Give all perplexities of a run."""
@@ -79,6 +84,7 @@ def as_dictionary(evaluation: Evaluation) -> dict[str, Any]:
             }
             for each in evaluation.bins
         ],
+        "gold": None if evaluation.gold is None else _gold_mentions(evaluation.gold),
         "runs": [_run(evaluation, run) for run in evaluation.runs],
     }
 
@@ -98,6 +104,7 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         },
         "log_probs_by_relations": evaluation.log_probs(run),
         "annotation": None if annotation is None else _annotation(annotation),
+        "gold": None if run.gold is None else _gold_quality(run.gold),
         "documents": [_document(score) for score in run.scores],
     }
 
@@ -112,6 +119,39 @@ def _annotation(quality: AnnotationQuality) -> dict[str, Any]:
         },
         "unlinked": quality.unlinked,
         "reliability": [asdict(each) for each in quality.reliability],
+    }
+
+
+def _gold_mentions(found: GoldMentions) -> dict[str, Any]:
+    return {
+        "documents": found.documents,
+        "mentions": {level.value: count for level, count in found.mentions.items()},
+        "unreachable": {level.value: found.unreachable(level) for level in Level},
+        "without_fact": found.without_fact,
+        "every_candidate": _levels(found.every_candidate),
+        "longest_match": _levels(found.longest_match),
+    }
+
+
+def _gold_quality(quality: GoldQuality) -> dict[str, Any]:
+    return {
+        "best_path": _levels(quality.best_path),
+        "by_threshold": [
+            {"threshold": threshold, **_levels(counts)}
+            for threshold, counts in quality.by_threshold.items()
+        ],
+    }
+
+
+def _levels(counts: LevelCounts) -> dict[str, Any]:
+    return {
+        level.value: {
+            **asdict(each),
+            "precision": each.precision,
+            "recall": each.recall,
+            "f1": each.f1,
+        }
+        for level, each in counts.items()
     }
 
 

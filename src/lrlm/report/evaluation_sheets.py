@@ -1,4 +1,4 @@
-"""An evaluation in, its tables out: perplexities, bins of relations, annotation, reliability."""
+"""An evaluation in, its tables out: perplexities, bins of relations, annotation, gold."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ from lrlm.evaluation.annotation import Verdict
 from lrlm.evaluation.explanations import Way
 from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.evaluation.spelling import Spelling
+from lrlm.report.gold_sheets import gold_sheets
 from lrlm.report.sheet import Cell, Sheet
 
 MODELS = {"vanilla": "Vanilla LM", "alias": "Alias LM", "nklm": "NKLM", "lrlm": "LRLM"}
@@ -38,6 +39,7 @@ def sheets(evaluation: Evaluation) -> list[Sheet]:
         bins_sheet(evaluation),
         *([annotation_sheet(judged, evaluation)] if judged else []),
         *(reliability_sheet(run, evaluation) for run in judged),
+        *gold_sheets(evaluation, labels(evaluation.runs), _where(evaluation)),
     ]
 
 
