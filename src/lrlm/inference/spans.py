@@ -101,9 +101,7 @@ class _Block:
         self._before = _reach(words, edges)
         self._after = _reach(words[::-1], mirrored)[::-1]
         self.total = self._before[-1]
-        self._crossed = {
-            boundary for start, end, _ in edges for boundary in range(start + 1, end)
-        }
+        self._crossed = {boundary for start, end, _ in edges for boundary in range(start + 1, end)}
         self._ending: dict[int, list[tuple[int, Copies]]] = {}
         for (start, end), listed in copies.items():
             self._ending.setdefault(end, []).append((start, listed))
@@ -137,9 +135,7 @@ class _Block:
             found.append(Explanation(Kind.CROSSING, (), max(1.0 - _summed(found), 0.0)))
         # What is left to do is to take rounding errors out.
         total = _summed(found)
-        found = [
-            Explanation(each.kind, each.steps, each.probability / total) for each in found
-        ]
+        found = [Explanation(each.kind, each.steps, each.probability / total) for each in found]
         return tuple(sorted(found, key=lambda each: (-each.probability, _ORDER[each.kind])))
 
     def _mixtures(self, start: int, end: int) -> list[tuple[float, "_Path"]]:
