@@ -7,18 +7,16 @@ here, so a graph is the same to the byte whichever engine made its tables.
 The folder of the graph must be one that all machines see, and lrlm must be installed on them.
 """
 
-import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lrlm.errors import FormatError, InputError, LrlmError, MissingExtraError
+from lrlm.errors import FormatError, InputError
 from lrlm.knowledge.combine import COUNTS, VIEWS, Subset, steps
 from lrlm.knowledge.extract import Extracted, Progress, Source, Tell
 from lrlm.knowledge.sources import Format, parser_of
+from lrlm.knowledge.spark_session import spark_session
 from lrlm.knowledge.statements import Kind, Statements
 from lrlm.reading import BadLines
 
@@ -47,7 +45,7 @@ def combine_with_spark(
     """Make the tables of a graph in `folder`, each a folder of Parquet."""
     for source in sources:
         _check_name(source.path)
-    with _session(master) as spark:
+    with spark_session(master, "lrlm kg build") as spark:
         tell(Progress("reading with Spark"))
         statements = None
         for number, source in enumerate(sources):
@@ -76,45 +74,6 @@ def _check_name(path: Path) -> None:
         if magic.startswith(beginning) and path.suffix != suffix:
             remedy = f"rename it so that it ends with {suffix}" if suffix else "use gzip or bzip2"
             raise InputError(f"{path}: Spark does not see that this file is compressed; {remedy}")
-
-
-@contextmanager
-def _session(master: str | None) -> Iterator["SparkSession"]:
-    try:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtraError(
-            "the Spark engine needs pyspark; install it with: pip install 'lrlm[spark]'"
-        ) from None
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    running = SparkSession.getActiveSession()
-    settings = {
-        "spark.app.name": "lrlm kg build",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # lines, of 10 kB and more each
-    }
-    if master is None or master.startswith("local"):
-        cores = os.cpu_count() or 1
-        settings |= {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": str(2 * cores)}
-        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    builder: Any = SparkSession.builder
-    if master is not None:
-        builder = builder.master(master)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    try:
-        spark = builder.getOrCreate()
-        spark.sparkContext.setLogLevel("FATAL")
-        try:
-            yield spark
-        finally:
-            if running is None:
-                spark.stop()
-    except PySparkException as error:
-        message = " ".join(str(error).split())[:500]
-        hint = " (is Java 17 or newer installed?)" if "JAVA" in message else ""
-        raise LrlmError(f"Spark failed{hint}: {message}") from None
 
 
 def _keep(spark: "SparkSession", name: str, table: "DataFrame", folder: Path) -> None:
