@@ -1,9 +1,10 @@
 """Does the text follow the graph? Facts of test topics are swapped, and nothing is trained.
 
-    python -m benchmarks.fact_swaps [--run RUN] [--samples 2] [--topics N] [--seed 1]
+    python -m benchmarks.fact_swaps [--run RUN] [--samples 2] [--topics N] [--seed 1] [--unseen]
 
 For every test topic of miniworld and every relation that it has, the object becomes another one
-that the same relation has elsewhere. Then
+that the same relation has elsewhere. With --unseen it also gets an id that no vector was trained
+for. Then
 
 - the gold texts that express the fact are scored again with the new name in the old one's place,
   given the new topic: what do they cost beside the old texts given the old topic?
@@ -58,7 +59,9 @@ class Counts:
     """Texts in which the old name stands anywhere, also where nothing relates it to the topic."""
 
 
-def swaps(topics: Sequence[Topic], world: Sequence[Topic], seed: int) -> Iterator[Swap]:
+def swaps(
+    topics: Sequence[Topic], world: Sequence[Topic], seed: int, *, unseen: bool = False
+) -> Iterator[Swap]:
     """Give each fact of each topic another object that the same relation has elsewhere."""
     dice = random.Random(seed)
     objects: dict[str, dict[str, Relation]] = {}
@@ -74,7 +77,9 @@ def swaps(topics: Sequence[Topic], world: Sequence[Topic], seed: int) -> Iterato
                 if key != topic.id and names.isdisjoint(other.forms)
             ]
             if others:
-                yield Swap(topic, fact, dice.choice(others))
+                new = dice.choice(others)
+                id_ = f"{new.object} (unseen)" if unseen else new.object
+                yield Swap(topic, fact, Relation(new.type, id_, new.forms))
 
 
 def swap_text(document: LinkedDocument, swap: Swap) -> str | None:
@@ -157,6 +162,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=2, help="texts for each swapped fact")
     parser.add_argument("--topics", type=int, help="so many test topics; else all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--unseen", action="store_true", help="objects without a vector")
     given = parser.parse_args()
     model = lrlm.load(given.run)
     with tempfile.TemporaryDirectory() as scratch:
@@ -168,7 +174,7 @@ def main() -> None:
             if document.topic not in world:
                 world[document.topic] = topic_of(document)
     chosen = list(topics.values())[: given.topics]
-    all_swaps = list(swaps(chosen, list(world.values()), given.seed))
+    all_swaps = list(swaps(chosen, list(world.values()), given.seed, unseen=given.unseen))
     compare_gold(model, documents, all_swaps)
     compare_generated(model, all_swaps, given.samples, given.seed)
 
