@@ -44,6 +44,18 @@ class BackboneContract:
         full = torch.full((5,), 3)
         close(backbone(probe, full, state)[0], backbone(probe, full, whole_state)[0])
 
+    def test_a_step_is_a_window_of_one_token(self, backbone: Backbone) -> None:
+        inputs = random_inputs(3, 9)
+        whole, _ = backbone(inputs, torch.full((3,), 9), backbone.initial_state(3))
+        state: State = backbone.initial_state(3)
+        with torch.inference_mode():
+            for place in range(9):
+                if place == 5:  # rows may be dropped, turned round and doubled on the way
+                    order = torch.tensor([2, 0, 0])
+                    state, inputs, whole = state.select(order), inputs[order], whole[order]
+                outputs, state = backbone.step(inputs[:, place], state)
+                close(outputs, whole[:, place])
+
     def test_padding_is_never_read(self, backbone: Backbone) -> None:
         lengths = torch.tensor([4, 0, 7])
         inputs = random_inputs(3, 9).requires_grad_()

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lrlm.features import SpellingConfig, SpellingModel
 from lrlm.features.alphabet import END, Alphabet
 from lrlm.features.character_model import CharacterModel, train_characters
 from lrlm.features.frozen_characters import FrozenCharacters
+from lrlm.features.spelling import Manner
 from tests.oracles import spelling as oracle
 
 WORDS = [
@@ -209,3 +211,33 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
 def test_one_word_is_not_enough() -> None:
     with pytest.raises(InputError, match="at least two"):
         train_characters(["a", "a", ""], TINY)
+
+
+def test_a_manner_steers_what_is_spelled() -> None:
+    speller = spelling_model("abX", end=1.0)
+    drawn = partial(speller.sample, 200, generator=torch.Generator().manual_seed(1))
+
+    def is_short(word: str) -> bool:
+        return len(word) < 3
+
+    words = drawn(manner=Manner(0.7, refuses=is_short, leaves_out=str.isupper))
+    assert {character for word in words for character in word} == set("ab")
+    assert min(map(len, words)) == 3
+    assert len(set(words)) > 10
+    (greedy,) = set(drawn(manner=Manner(0.0, refuses=is_short)))
+    cold = Counter(drawn(manner=Manner(0.01, refuses=is_short)))
+    assert cold.most_common(1)[0][0] == greedy
+
+
+def test_steered_words_end() -> None:
+    words = spelling_model("ab", end=-100).sample(
+        5, generator=torch.Generator().manual_seed(1), manner=Manner(0.0, refuses=lambda _: False)
+    )
+    assert {len(word) for word in words} == {24}
+
+
+def test_a_manner_must_leave_some_characters() -> None:
+    with pytest.raises(LrlmError, match="none of the characters"):
+        spelling_model("ab").sample(
+            1, generator=torch.Generator(), manner=Manner(1, str.isupper, leaves_out=str.islower)
+        )

@@ -9,7 +9,11 @@ import torch
 
 from lrlm.batching.encoding import Floats
 from lrlm.errors import InputError, LrlmError
-from lrlm.features.unknown_words import UnknownWordSpeller, log_unknown_mass
+from lrlm.features.alphabet import Alphabet
+from lrlm.features.character_model import CharacterModel
+from lrlm.features.frozen_characters import FrozenCharacters
+from lrlm.features.spelling import Manner, SpellingModel
+from lrlm.features.unknown_words import UnknownWordSpeller, has_capital, log_unknown_mass
 from lrlm.text import Vocabulary
 
 WORDS = ["".join(letters) for n in (1, 2, 3) for letters in itertools.product("ab", repeat=n)]
@@ -28,7 +32,10 @@ class AllShortWords:
             logs: Floats = np.log(found).astype(np.float32)
         return logs
 
-    def sample(self, count: int, *, generator: torch.Generator) -> list[str]:
+    def sample(
+        self, count: int, *, generator: torch.Generator, manner: Manner | None = None
+    ) -> list[str]:
+        assert manner is None
         weights = torch.tensor(list(PROBABILITIES.values()))
         return [
             WORDS[index] for index in torch.multinomial(weights, count, True, generator=generator)
@@ -72,3 +79,20 @@ def test_a_speller_that_knows_only_the_vocabulary_is_refused() -> None:
     speller = UnknownWordSpeller(AllShortWords(), everything, log_unknown=-1.0)
     with pytest.raises(LrlmError, match="hardly ever"):
         speller.sample(1, generator=torch.Generator())
+
+
+def test_words_can_be_without_capitals_and_colder_than_drawn() -> None:
+    torch.manual_seed(0)
+    characters = FrozenCharacters.of(CharacterModel(6, embedding_size=3, hidden_size=4))
+    vocabulary = Vocabulary.from_counts({"a": 5, "b": 3, "ab": 2}, documents=4)
+    speller = UnknownWordSpeller(
+        SpellingModel(Alphabet("abXY"), characters), vocabulary, log_unknown=-0.5
+    )
+    for temperature in (0.0, 0.1, 0.7, 1.0, 1.5):
+        words = speller.sample(
+            50, generator=torch.Generator().manual_seed(1), temperature=temperature, capitals=False
+        )
+        assert len(words) == 50
+        assert not any(word in vocabulary or has_capital(word) for word in words)
+        assert (len(set(words)) == 1) == (temperature == 0)
+    assert any(map(has_capital, speller.sample(50, generator=torch.Generator())))

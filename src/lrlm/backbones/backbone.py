@@ -6,6 +6,7 @@ Shapes: B rows, T tokens of a window, I input width, D output width.
 from abc import ABC, abstractmethod
 from typing import Self
 
+import torch
 from torch import Tensor, nn
 
 from lrlm.checks import check_shape
@@ -50,6 +51,15 @@ class Backbone(nn.Module, ABC):
     @abstractmethod
     def forward(self, inputs_BTI: Tensor, lengths_B: Tensor, state: State) -> tuple[Tensor, State]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
+
+    def step(self, inputs_BI: Tensor, state: State) -> tuple[Tensor, State]:
+        """Read one token a row, as `forward` does: the hidden states (B, D) and the next state.
+
+        This is how text is written; nothing is dropped.
+        """
+        lengths_B = torch.ones(len(inputs_BI), dtype=torch.long, device=inputs_BI.device)
+        outputs_B1D, after = self(inputs_BI[:, None], lengths_B, state)
+        return outputs_B1D[:, 0], after
 
 
 def check_window(inputs_BTI: Tensor, lengths_B: Tensor, state_rows: int, input_size: int) -> None:

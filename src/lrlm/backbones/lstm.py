@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, State, check_window
 from lrlm.backbones.dropout import dropout
-from lrlm.checks import check_at_least, check_rate
+from lrlm.checks import check_at_least, check_rate, check_shape
 from lrlm.errors import InputError
 
 LONGEST_PIECE = 40
@@ -109,6 +109,18 @@ class LstmBackbone(Backbone):
         outputs_TBD = functional.pad(outputs_TBD, (0, 0, 0, 0, 0, inputs_BTI.shape[1] - longest))
         after = LstmState(torch.stack(hidden), torch.stack(cells)).select(place_B)
         return outputs_TBD.transpose(0, 1).index_select(0, place_B), after
+
+    def step(self, inputs_BI: Tensor, state: State) -> tuple[Tensor, LstmState]:
+        """Read one token a row, without what only windows need."""
+        if not isinstance(state, LstmState):
+            raise InputError(f"An LSTM continues from an LstmState, not {type(state).__name__}")
+        check_shape("inputs_BI", inputs_BI, (state.rows, self.input_size))
+        values_BD, hidden, cells = inputs_BI, [], []
+        for layer, *last in zip(self.layers, state.hidden_LBD, state.cells_LBD, strict=True):
+            values_BD, cells_BD = torch.lstm_cell(values_BD, last, *layer.parameters())
+            hidden.append(values_BD)
+            cells.append(cells_BD)
+        return values_BD, LstmState(torch.stack(hidden), torch.stack(cells))
 
 
 def _read(

@@ -21,7 +21,7 @@ END = 0
 ESCAPE = 1
 """Stands for a character outside the alphabet."""
 
-_FIRST = 2
+FIRST = 2
 """The symbol of the alphabet's first character."""
 
 _CODE_POINTS = 0x110000
@@ -41,7 +41,7 @@ class Alphabet:
         if np.isin(codes, _SURROGATES).any():
             raise InputError("half of a surrogate pair is no character and can have no symbol")
         self._symbol_of_code = np.full(_CODE_POINTS, ESCAPE, dtype=np.int32)
-        self._symbol_of_code[codes] = np.arange(_FIRST, _FIRST + len(codes), dtype=np.int32)
+        self._symbol_of_code[codes] = np.arange(FIRST, FIRST + len(codes), dtype=np.int32)
         # Text from a broken file may hold halves of surrogate pairs, which no encoding can
         # write: they are read as the character that programs put in their place.
         self._symbol_of_code[_SURROGATES] = self._symbol_of_code[_REPLACEMENT]
@@ -57,7 +57,7 @@ class Alphabet:
         return cls(map(chr, np.flatnonzero(counts >= min_count).tolist()))
 
     def __len__(self) -> int:
-        return _FIRST + len(self.characters)
+        return FIRST + len(self.characters)
 
     @cached_property
     def escaped(self) -> int:
@@ -72,7 +72,7 @@ class Alphabet:
 
     def decode(self, symbol: int) -> str:
         """Give the character of a symbol that is neither the end nor the escape."""
-        return self.characters[symbol - _FIRST]
+        return self.characters[symbol - FIRST]
 
     def nth_escaped(self, place: int) -> str:
         """Give a character outside the alphabet by its place, from 0 to below `escaped`."""

@@ -7,8 +7,9 @@ Shapes: W words, L characters of the longest and its end, C characters of all wo
 beginnings of one length, S symbols, H width of the state.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from torch import Tensor
 from lrlm.artifacts import new_folder, read_manifest, write_manifest
 from lrlm.batching.encoding import Floats
 from lrlm.errors import LrlmError
-from lrlm.features.alphabet import END, ESCAPE, Alphabet
+from lrlm.features.alphabet import END, ESCAPE, FIRST, Alphabet
 from lrlm.features.frozen_characters import FrozenCharacters
 from lrlm.features.tensors import read_tensors, write_tensors
 from lrlm.features.threads import one_thread
@@ -39,8 +40,23 @@ would depend on how many words it is scored with."""
 
 _ROUNDS = 1000
 
+_LONGEST_STEERED = 24
+"""Characters from which on a word that is not simply drawn ends: the most probable may go round."""
+
 
 Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How words are spelled where they are not simply drawn; no character is ever escaped."""
+
+    temperature: float
+    """Logits are divided by it; at 0 the most probable character is taken."""
+    refuses: Callable[[str], bool]
+    """Whether a word must not end as it is spelled so far: it then goes on."""
+    leaves_out: Callable[[str], bool] = lambda _character: False
+    """Which characters are not used."""
 
 
 class SpellingModel:
@@ -74,13 +90,20 @@ class SpellingModel:
             cache.update(scores)
         return result
 
-    def sample(self, count: int, *, generator: torch.Generator, longest: int = 200) -> list[str]:
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: torch.Generator,
+        longest: int = 200,
+        manner: Manner | None = None,
+    ) -> list[str]:
         """Spell words at random; one that grows beyond `longest` characters is spelled anew."""
         words: list[str] = []
         for _ in range(_ROUNDS):
             if len(words) == count:
                 return words
-            words += self._spell(count - len(words), generator, longest)
+            words += self._spell(count - len(words), generator, longest, manner)
         raise LrlmError(
             f"the spelling model hardly ever ends a word within {longest} characters;"
             " train it longer, or allow longer words"
@@ -158,15 +181,19 @@ class SpellingModel:
         return scores_W
 
     @torch.inference_mode()
-    def _spell(self, count: int, generator: torch.Generator, longest: int) -> list[str]:
+    def _spell(
+        self, count: int, generator: torch.Generator, longest: int, manner: Manner | None
+    ) -> list[str]:
         """Spell words; those that do not end in time are left out."""
         spelled: list[list[str]] = [[] for _ in range(count)]
         is_done = [False] * count
         alive = torch.arange(count)
         states_PH = self._characters.start(count)
         for place in range(longest + 1):
-            probabilities_PS = self._characters.logits(states_PH, is_first=place == 0).softmax(1)
-            symbols_P = torch.multinomial(probabilities_PS, 1, generator=generator).squeeze(1)
+            logits_PS = self._characters.logits(states_PH, is_first=place == 0)
+            if manner is not None:
+                logits_PS = self._steer(logits_PS, [spelled[word] for word in alive], manner)
+            symbols_P = torch.multinomial(logits_PS.softmax(1), 1, generator=generator).squeeze(1)
             for word, symbol in zip(alive.tolist(), symbols_P.tolist(), strict=True):
                 if symbol == END:
                     is_done[word] = True
@@ -178,6 +205,24 @@ class SpellingModel:
             alive = alive[goes_on]
             states_PH = self._characters.step(states_PH[goes_on], symbols_P[goes_on])
         return ["".join(word) for word, done in zip(spelled, is_done, strict=True) if done]
+
+    def _steer(self, logits_PS: Tensor, spelled: list[list[str]], manner: Manner) -> Tensor:
+        """Give other logits of what follows the words that are spelled so far."""
+        left_out = [
+            symbol
+            for symbol, character in enumerate(self.alphabet.characters, start=FIRST)
+            if manner.leaves_out(character)
+        ]
+        if len(left_out) == len(self.alphabet.characters):
+            raise LrlmError("the spelling model knows none of the characters that may be used")
+        logits_PS[:, [ESCAPE, *left_out]] = -torch.inf
+        is_refused_P = torch.tensor([manner.refuses("".join(word)) for word in spelled])
+        logits_PS[is_refused_P, END] = -torch.inf
+        if len(spelled[0]) >= _LONGEST_STEERED:
+            logits_PS[~is_refused_P, FIRST:] = -torch.inf
+        if manner.temperature > 0:
+            return logits_PS / manner.temperature
+        return torch.full_like(logits_PS, -torch.inf).scatter(1, logits_PS.argmax(1)[:, None], 0.0)
 
     def _character(self, symbol: int, generator: torch.Generator) -> str:
         if symbol != ESCAPE:

@@ -15,6 +15,7 @@ import torch
 
 from lrlm.batching.encoding import Floats
 from lrlm.errors import InputError, LrlmError
+from lrlm.features.spelling import Manner
 from lrlm.text import Vocabulary
 
 _ROUNDS = 1000
@@ -26,7 +27,9 @@ class SamplingSpeller(Protocol):
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word's characters, end symbol included."""
 
-    def sample(self, count: int, *, generator: torch.Generator) -> list[str]:
+    def sample(
+        self, count: int, *, generator: torch.Generator, manner: Manner | None = None
+    ) -> list[str]:
         """Spell words at random."""
 
 
@@ -46,15 +49,42 @@ class UnknownWordSpeller:
         scores: Floats = self._speller.log_probs(words) - np.float32(self.log_unknown)
         return scores
 
-    def sample(self, count: int, *, generator: torch.Generator) -> list[str]:
-        """Spell words at random, again and again where they are in the vocabulary."""
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: torch.Generator,
+        temperature: float = 1.0,
+        capitals: bool = True,
+    ) -> list[str]:
+        """Spell words at random, again and again where they are in the vocabulary.
+
+        At another temperature than 1, a word does not end where it would be one of the vocabulary:
+        at low ones there would hardly be any other. At 0 every word is the same. Without
+        `capitals`, no word has a capital letter.
+        """
+        manner = None
+        if temperature != 1:
+            manner = Manner(
+                temperature,
+                refuses=self._vocabulary.__contains__,
+                leaves_out=lambda character: not capitals and has_capital(character),
+            )
         words: list[str] = []
         for _ in range(_ROUNDS):
             if len(words) >= count:
                 return words[:count]
-            drawn = self._speller.sample(count - len(words), generator=generator)
-            words += [word for word in drawn if word not in self._vocabulary]
+            drawn = self._speller.sample(count - len(words), generator=generator, manner=manner)
+            words += [word for word in drawn if self._is_wanted(word, capitals=capitals)]
         raise LrlmError("the spelling model hardly ever spells a word outside the vocabulary")
+
+    def _is_wanted(self, word: str, *, capitals: bool) -> bool:
+        return word not in self._vocabulary and (capitals or not has_capital(word))
+
+
+def has_capital(word: str) -> bool:
+    """Say whether a letter of a word is a capital, as in most names."""
+    return any(character.isupper() or character.istitle() for character in word)
 
 
 def log_unknown_mass(speller: SamplingSpeller, vocabulary: Vocabulary) -> float:

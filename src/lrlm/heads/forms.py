@@ -28,6 +28,15 @@ class FormHead(nn.Module):
         scores_F = (self.linear(states_QD)[query_F] * features_FW).sum(1)
         return _log_softmax_within(scores_F, query_F, len(states_QD))
 
+    def masked_log_probs(self, states_QD: Tensor, features_FW: Tensor, mask_QF: Tensor) -> Tensor:
+        """Do the same where all choices are among the same forms, each within its mask: (Q, F)."""
+        check_shape("states_QD", states_QD, (None, self.state_size))
+        check_shape("features_FW", features_FW, (None, self.feature_size))
+        check_shape("mask_QF", mask_QF, (len(states_QD), len(features_FW)))
+        scores_QF = self.linear(states_QD) @ features_FW.mT
+        log_probs_QF: Tensor = scores_QF.masked_fill(~mask_QF, -torch.inf).log_softmax(1)
+        return log_probs_QF
+
 
 def _log_softmax_within(scores_F: Tensor, query_F: Tensor, choices: int) -> Tensor:
     """Normalise scores within the forms of each choice; a lone form has exactly 0."""

@@ -162,7 +162,7 @@ class WordHead(nn.Module):
         log_probs_X = _target_log_probs(self._head_scores(hidden_XP), choice_X)
         for number, (place_Y, cluster) in enumerate(parts, start=1):
             within_Y = _target_log_probs(
-                self._tail_scores(hidden_XP[place_Y], number), targets_X[place_Y] - cluster.first
+                self.tail_scores(hidden_XP[place_Y], number), targets_X[place_Y] - cluster.first
             )
             log_probs_X = log_probs_X.index_add(0, place_Y, within_Y)
         return log_probs_X
@@ -174,20 +174,27 @@ class WordHead(nn.Module):
         head = self._head_scores(hidden_XP).log_softmax(1)
         frequent = len(self.clusters[0])
         tails = [
-            self._tail_scores(hidden_XP, number).log_softmax(1)
+            self.tail_scores(hidden_XP, number).log_softmax(1)
             + head[:, frequent + number - 1, None]
             for number in range(1, len(self.clusters))
         ]
         return torch.cat([head[:, :frequent], *tails], dim=1)
 
+    def head_weights(self) -> tuple[Tensor, Tensor]:
+        """Give the vectors and biases of the frequent words, and behind them those of the tails."""
+        if len(self.clusters) == 1:
+            return self.tables[0], self.biases[0]
+        return (
+            torch.cat([self.tables[0], self.tails_table]),
+            torch.cat([self.biases[0], self.tails_bias]),
+        )
+
     def _head_scores(self, hidden_XP: Tensor) -> Tensor:
         """Score the frequent words, and behind them the tails."""
-        if len(self.clusters) == 1:
-            return functional.linear(hidden_XP, self.tables[0], self.biases[0])
-        table = torch.cat([self.tables[0], self.tails_table])
-        return functional.linear(hidden_XP, table, torch.cat([self.biases[0], self.tails_bias]))
+        return functional.linear(hidden_XP, *self.head_weights())
 
-    def _tail_scores(self, hidden_YP: Tensor, number: int) -> Tensor:
+    def tail_scores(self, hidden_YP: Tensor, number: int) -> Tensor:
+        """Score the words of a tail; that of number 1 comes first."""
         return functional.linear(
             self.narrow[number - 1](hidden_YP), self.tables[number], self.biases[number]
         )

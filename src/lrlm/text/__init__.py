@@ -1,11 +1,13 @@
 """Text: tokens with character offsets, and the vocabulary counted from them."""
 
+from lrlm.text.joining import Joiner
 from lrlm.text.tokeniser import Profile, Tokens, detect_profile, split_words, tokenise
 from lrlm.text.vocabulary import END, UNKNOWN, Vocabulary
 
 __all__ = [
     "END",
     "UNKNOWN",
+    "Joiner",
     "Profile",
     "Tokens",
     "Vocabulary",

@@ -1,0 +1,76 @@
+"""Log-probabilities in, one choice a row out: at random, or the best, or something between.
+
+Shapes: X rows, N choices.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """How every choice is made while a text is written; the defaults draw from the model itself."""
+
+    temperature: float = 1.0
+    """Log-probabilities are divided by it: below 1 the probable becomes more probable."""
+    top_k: int | None = None
+    """Only so many of the most probable choices are possible."""
+    top_p: float | None = None
+    """Only the most probable choices that together have this probability are possible."""
+    greedy: bool = False
+    """Whether always the most probable one is taken."""
+    generator: torch.Generator = field(default_factory=torch.Generator)
+    """Where chance comes from; on the device of what is chosen from."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether choices are drawn from the model's own probabilities."""
+        return (
+            self.temperature == 1 and self.top_k is None and self.top_p is None and not self.greedy
+        )
+
+    def choose(self, log_probs_XN: Tensor) -> Tensor:
+        """Choose in each row; −inf is never chosen, and what is given need not be normalised: (X,).
+
+        In every row something must be possible.
+        """
+        if self.greedy:
+            return log_probs_XN.argmax(1)
+        kept_XN = log_probs_XN if self.temperature == 1 else log_probs_XN / self.temperature
+        if self.top_k is not None and self.top_k < kept_XN.shape[1]:
+            least_X1 = kept_XN.topk(self.top_k, dim=1).values[:, -1:]
+            kept_XN = kept_XN.masked_fill(kept_XN < least_X1, -torch.inf)
+        if self.top_p is not None and self.top_p < 1:
+            kept_XN = _nucleus(kept_XN, self.top_p)
+        return self._draw(kept_XN)
+
+    def _draw(self, log_weights_XN: Tensor) -> Tensor:
+        """Draw by inverting the distribution function."""
+        largest_X1 = log_weights_XN.amax(1, keepdim=True)
+        up_to_XN = (log_weights_XN - largest_X1).exp_().cumsum(1, dtype=torch.float64)
+        total_X1 = up_to_XN[:, -1:].contiguous()
+        point_X1 = torch.rand(
+            total_X1.shape, generator=self.generator, dtype=torch.float64, device=total_X1.device
+        )
+        drawn_X1 = torch.searchsorted(up_to_XN, point_X1 * total_X1, right=True)
+        # Rounding may put a point at the very end, behind the last choice that is possible.
+        last_X1 = torch.searchsorted(up_to_XN, total_X1)
+        return torch.minimum(drawn_X1, last_X1).squeeze(1)
+
+
+def taken(values_XN: Tensor, chosen_X: Tensor) -> Tensor:
+    """Give the value of what was chosen in each row: (X,)."""
+    return values_XN.gather(1, chosen_X[:, None]).squeeze(1)
+
+
+def _nucleus(log_weights_XN: Tensor, share: float) -> Tensor:
+    """Keep the most probable choices up to the one with which they reach their share."""
+    sorted_XN, order_XN = log_weights_XN.log_softmax(1).sort(stable=True, dim=1, descending=True)
+    probabilities_XN = sorted_XN.exp()
+    before_XN = probabilities_XN.cumsum(1) - probabilities_XN
+    left_out_XN = torch.zeros_like(before_XN, dtype=torch.bool).scatter(
+        1, order_XN, before_XN >= share
+    )
+    return log_weights_XN.masked_fill(left_out_XN, -torch.inf)
