@@ -54,12 +54,8 @@ def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[Lin
 
 def _with_spelled_words(encoder: Encoder, documents: Sequence[LinkedDocument]) -> Encoder:
     """Spell the unknown words of all documents at once."""
-    unknown = {
-        word
-        for document in documents
-        for word in document.tokens.words
-        if word not in encoder.vocabulary
-    }
+    words = set[str]().union(*(document.tokens.words for document in documents))
+    unknown = {word for word in words if word not in encoder.vocabulary}
     return replace(encoder, speller=SpelledWords(encoder.speller, unknown))
 
 
@@ -71,8 +67,9 @@ class _Scores:
     """The log score of each token, `</s>` included."""
     mentions: list[float] = field(default_factory=list)
     """The log score of each of the document's mentions, in their order."""
-    best: list[tuple[int, int, int | None]] = field(default_factory=list)
-    """The best path: tokens `[start, end)` and which mention was copied, if any."""
+    copied: list[int] = field(default_factory=list)
+    """Which mentions are on the best path."""
+    is_possible: bool = True
 
 
 def _scores(run: Run, encoded: Sequence[EncodedDocument]) -> list[_Scores]:
@@ -92,42 +89,31 @@ def _add(scores: Sequence[_Scores], reading: Reading) -> None:
     for row, score in zip(lattice.row_E.tolist(), lattice.score_E.tolist(), strict=True):
         mention_E.append(len(mentions[row]))
         mentions[row].append(score)
-    words = lattice.words_BT.tolist()
-    lengths, offsets = lattice.lengths_B.tolist(), reading.offset_B.tolist()
+    words, lengths = lattice.words_BT.tolist(), lattice.lengths_B.tolist()
     for number, (row, path) in enumerate(zip(rows, paths, strict=True)):
         row.words += words[number][: lengths[number]]
-        offset = offsets[number]
-        row.best += [
-            (offset + start, offset + end, None if edge is None else mention_E[edge])
-            for start, end, edge in path
-        ]
+        row.copied += [mention_E[edge] for _, _, edge in path if edge is not None]
+        row.is_possible &= bool(path)
 
 
 def _annotation(document: LinkedDocument, scores: _Scores) -> Annotation:
-    tokens = document.tokens
-    # A window that no path gets through has no steps.
-    if sum(end - start for start, end, _ in scores.best) != len(tokens) + 1:
+    if not scores.is_possible:
         raise LrlmError(f"{document.id!r}: the text has no finite probability under this model")
     spans, nats = explain_spans(document, scores.words, scores.mentions)
-    best = tuple(
-        Segment(tokens.starts[start], tokens.ends[end - 1], _fact(document, mention))
-        for start, end, mention in scores.best[:-1]
-    )
     return Annotation(
         id=document.id,
         topic=document.topic,
         text=document.text,
-        tokens=tokens,
+        tokens=document.tokens,
         nats=nats,
         end_nats=-scores.words[-1],
         spans=spans,
-        best=best,
+        copied=tuple(_segment(document, mention) for mention in scores.copied),
     )
 
 
-def _fact(document: LinkedDocument, mention: int | None) -> Fact | None:
-    if mention is None:
-        return None
-    _, _, number, form = document.mentions[mention]
-    relation = document.relations[number]
-    return Fact(relation.type, relation.object, relation.texts[form])
+def _segment(document: LinkedDocument, number: int) -> Segment:
+    start, end, relation_number, form = document.mentions[number]
+    relation = document.relations[relation_number]
+    fact = Fact(relation.type, relation.object, relation.texts[form])
+    return Segment(document.tokens.starts[start], document.tokens.ends[end - 1], fact)

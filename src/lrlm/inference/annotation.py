@@ -93,8 +93,23 @@ class Annotation:
     """−log P that the text ends here."""
     spans: tuple[Span, ...]
     """Every candidate, sorted; spans may overlap and nest, but no two are the same."""
-    best: tuple[Segment, ...]
-    """The most probable path through the whole text: its words and copied segments in order."""
+    copied: tuple[Segment, ...]
+    """What was copied on the most probable path through the whole text; all else are words."""
+
+    @property
+    def best(self) -> tuple[Segment, ...]:
+        """The most probable path through the whole text: its words and copied segments in order."""
+        tokens = self.tokens
+        path: list[Segment] = []
+        copied = iter(self.copied)
+        following = next(copied, None)
+        for start, end in zip(tokens.starts, tokens.ends, strict=True):
+            if following is None or start < following.start:
+                path.append(Segment(start, end))
+            elif end == following.end:
+                path.append(following)
+                following = next(copied, None)
+        return tuple(path)
 
     @property
     def perplexity(self) -> float:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import pairwise
+from operator import itemgetter
 
 from lrlm.corpora import LinkedDocument
 from lrlm.inference.annotation import Explanation, Fact, Kind, Segment, Span
@@ -24,8 +25,6 @@ MOST_MIXTURES = 64
 
 Copies = Sequence[tuple[Fact, float]]
 """Facts that a span may be a copy of, no two of one type and object, with their log scores."""
-
-_ORDER = {kind: place for place, kind in enumerate(Kind)}
 
 
 def explain_spans(
@@ -117,26 +116,33 @@ class _Block:
 
     def _explanations(self, start: int, end: int) -> tuple[Explanation, ...]:
         around = self._before[start] + self._after[end] - self.total
-        ways = [
-            (Kind.RELATION, self._steps(start, end, _Path(None, start, end, fact)), score)
+        found = [
+            (math.exp(around + score), Kind.RELATION, self._copied(start, end, fact))
             for fact, score in self._copies[start, end]
         ]
-        ways.append((Kind.WORDS, self._steps(start, end, None), sum(self._words[start:end])))
-        mixtures = self._mixtures(start, end)
-        ways += [
-            (Kind.MIXTURE, self._steps(start, end, path), score)
+        words = math.exp(around + sum(self._words[start:end]))
+        found.append((words, Kind.WORDS, self._steps(start, end, None)))
+        mixtures = self._mixtures(start, end) if end - start > 1 else []
+        found += [
+            (math.exp(around + score), Kind.MIXTURE, self._steps(start, end, path))
             for score, path in mixtures[:MOST_MIXTURES]
         ]
-        found = [Explanation(kind, steps, math.exp(around + score)) for kind, steps, score in ways]
+        total = math.fsum([each[0] for each in found])
         if len(mixtures) > MOST_MIXTURES:
-            rest = math.exp(around + self._inside(start, end)) - _summed(found)
-            found.append(Explanation(Kind.MIXTURE, (), max(rest, 0.0)))
+            inside = math.exp(around + self._inside(start, end))
+            found.append((max(inside - total, 0.0), Kind.MIXTURE, ()))
+            total = max(inside, total)
         if start in self._crossed or end in self._crossed:
-            found.append(Explanation(Kind.CROSSING, (), max(1.0 - _summed(found), 0.0)))
-        # What is left to do is to take rounding errors out.
-        total = _summed(found)
-        found = [Explanation(each.kind, each.steps, each.probability / total) for each in found]
-        return tuple(sorted(found, key=lambda each: (-each.probability, _ORDER[each.kind])))
+            found.append((max(1.0 - total, 0.0), Kind.CROSSING, ()))
+            total = max(1.0, total)
+        # Relations come first and crossings last, also among equals: sorting keeps their order.
+        found.sort(key=_probability, reverse=True)
+        # To divide takes out what rounding has left.
+        return tuple([Explanation(kind, steps, share / total) for share, kind, steps in found])
+
+    def _copied(self, start: int, end: int, fact: Fact) -> tuple[Segment, ...]:
+        tokens, first = self._document.tokens, self._first
+        return (Segment(tokens.starts[first + start], tokens.ends[first + end - 1], fact),)
 
     def _mixtures(self, start: int, end: int) -> list[tuple[float, "_Path"]]:
         """List the most probable ways to fill a span with several segments, some of them copied.
@@ -159,7 +165,7 @@ class _Block:
                     for earlier, path in before
                 ]
             possible = [way for way in found if way[0] > -math.inf]
-            ways.append(nlargest(MOST_MIXTURES + 1, possible, key=lambda way: way[0]))
+            ways.append(nlargest(MOST_MIXTURES + 1, possible, key=_probability))
             runs.append(runs[-1] + word)
         return ways[-1]
 
@@ -200,6 +206,8 @@ class _Path:
 
 def _reach(words: Sequence[float], edges: Sequence[tuple[int, int, float]]) -> list[float]:
     """Give the log of the sum over all ways from the beginning to each boundary."""
+    if len(words) == 1:  # as in every other block
+        return [0.0, log_sum([words[0], *[score for _, _, score in edges]])]
     leaving: dict[int, list[tuple[int, float]]] = {}
     for start, end, score in edges:
         leaving.setdefault(start, []).append((end, score))
@@ -226,5 +234,4 @@ def log_sum(scores: Sequence[float]) -> float:
     return most + math.log(sum([math.exp(score - most) for score in scores]))
 
 
-def _summed(explanations: Sequence[Explanation]) -> float:
-    return math.fsum(each.probability for each in explanations)
+_probability = itemgetter(0)
