@@ -160,6 +160,24 @@ def test_mentions_are_placed_in_order() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ('The book "Ice" sold.', "The book `` Ice ''", 'The book "Ice"'),
+        ("In Akita, Akita Japan.", ", Akita Japan", ", Akita Japan"),
+        ("In the U.S. it rains.", "the U.S", "the U.S."),
+        ("In Washington, D.C.", "Washington , D.C .", "Washington, D.C."),
+        ("It is in Rome.", "Rome", "Rome"),
+        ("Romeo", "Rome", None),
+    ],
+)
+def test_references_are_found_however_they_are_cut(
+    text: str, words: str, found: str | None
+) -> None:
+    (placed,) = place_references(text, [("x", words)])
+    assert (placed and text[placed.start : placed.end]) == found
+
+
+@pytest.mark.parametrize(
     ("text", "forms", "name"),
     [
         ("the United States", (), "United States"),
@@ -170,6 +188,17 @@ def test_mentions_are_placed_in_order() -> None:
         ("the city", ("Luanda",), None),
         ("It", ("Bakso",), None),
         ("its crew", ("Apollo 8",), None),
+        ("the airport", ("Aarhus Airport",), None),
+        ("architect, John Madin,", ("John Madin",), "John Madin"),
+        ("the reference number 80002709", ("80002709",), "80002709"),
+        ('the book "A Fortress"', ("A Fortress",), "A Fortress"),
+        ("HIV virus", ("HIV",), "HIV"),
+        ("Bacon sandwiches", ("Bacon sandwich",), "Bacon sandwiches"),
+        ("sweet potatoes", ("Sweet potato",), "sweet potatoes"),
+        ("the historic districts", ("Historic districts in the United States",), None),
+        ("Frank de Boer", ("Frank de Boer",), "Frank de Boer"),
+        ("Aarhus, Denmark", ("Aarhus",), "Aarhus, Denmark"),
+        ("the", ("United States",), None),
     ],
 )
 def test_names_within_mentions(text: str, forms: tuple[str, ...], name: str | None) -> None:
@@ -192,6 +221,11 @@ def test_names_within_mentions(text: str, forms: tuple[str, ...], name: str | No
         ('"120 million (dollars)"', ("120 million dollars", "120 million")),
         ('"Adams, Union"', ("Adams, Union",)),
         ('"text"@en', ("text",)),
+        ("A.F.C._Fylde", ("A.F.C. Fylde", "AFC Fylde")),
+        ("1634:_The_Ram_Rebellion", ("1634: The Ram Rebellion", "1634 The Ram Rebellion")),
+        ("2014–15_Eredivisie", ("2014–15 Eredivisie", "2014-15 Eredivisie")),
+        ("English_language", ("English language", "English")),
+        ("5.5", ("5.5",)),
         ('""', ()),
     ],
 )
@@ -201,7 +235,17 @@ def test_forms_of_names(name: str, forms: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", ['"1961-08-04"', "1961-08-04^^xsd:date", '"1961-08-04"@date'])
 def test_dates_are_written_as_people_do(name: str) -> None:
-    assert dbpedia_forms(name)[:2] == ("4 August 1961", "August 4, 1961")
+    forms = dbpedia_forms(name)
+    assert forms[:2] == ("4 August 1961", "August 4, 1961")
+    assert {"4th August 1961", "August 4th, 1961", "1961-08-04"} <= set(forms)
+
+
+@pytest.mark.parametrize(
+    ("day", "written"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (13, "13th"), (22, "22nd")],
+)
+def test_days_are_counted(day: int, written: str) -> None:
+    assert f"May {written}, 1961" in dbpedia_forms(f'"1961-05-{day:02}"')
 
 
 def test_bad_entries_are_counted(tmp_path: Path) -> None:

@@ -28,6 +28,11 @@ _NOT_GOOD = frozenset(("bad", "toFix"))
 _NO_NAMES = frozenset(("pronoun", "demonstrative"))
 _ARTICLE_BEFORE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\s*['’]s?$")
+_BEFORE = re.compile(r"[\s,;:\"“”]+|(?P<word>[a-z]\w*)(?=[\s,])")
+_AFTER = re.compile(r"[\s,;:\"“”]+$|(?<=[\s,])(?P<word>[a-z]\w*)$")
+_QUOTES = {"``": r"[\"“”]", "''": r"[\"“”]"}
+"""How quotation marks are written in references, and in texts."""
+_ABBREVIATION = re.compile(r"(?<!\w)(?:\w\.)+\w$")
 
 
 class Triple(NamedTuple):
@@ -70,15 +75,23 @@ def root_of(triples: list[Triple]) -> str:
 def place_references(text: str, references: list[tuple[str, str]]) -> list[Reference | None]:
     """Find mentions in the order in which they are listed, as (entity, words); None if not there.
 
-    The words are given as tokens, so that spaces between them may be missing in the text.
+    The words are given as tokens, so that spaces between them may be missing in the text, and the
+    last full stop of an abbreviation may be missing in the reference.
     """
     placed: list[Reference | None] = []
     place = 0
     for entity, words in references:
-        pattern = r"\s*".join(map(re.escape, words.split()))
-        found = re.compile(rf"(?<!\w){pattern}(?!\w)").search(text, place) if pattern else None
-        placed.append(None if found is None else Reference(found.start(), found.end(), entity))
-        place = found.end() if found else place
+        pattern = r"\s*".join(_QUOTES.get(word, re.escape(word)) for word in words.split())
+        before = r"(?<!\w)" if words[:1].isalnum() else ""
+        after = r"(?!\w)" if words[-1:].isalnum() else ""
+        found = re.compile(before + pattern + after).search(text, place) if pattern else None
+        if found is None:
+            placed.append(None)
+            continue
+        place = found.end()
+        if text.startswith(".", place) and _ABBREVIATION.search(found[0]):
+            place += 1
+        placed.append(Reference(found.start(), place, entity))
     return placed
 
 
@@ -87,23 +100,48 @@ def name_within(
 ) -> tuple[int, int] | None:
     """Leave "the" and "'s" out of a mention; None if it is no name, as "it" and "the city".
 
-    A name has a capital letter or a digit, or a word of one of the entity's forms; "the" is part
-    of it where a form begins so.
+    "The" is part of a name where a form of the entity begins so. Words before and after a name that
+    begin with a small letter and are in no form are no part of it: "architect John Madin" names
+    John Madin. A name has a capital letter or a digit, or else all words of one of the forms:
+    "olive oil" names Olive oil, but "the airport" does not name Aarhus Airport.
     """
-    match = _ARTICLE_BEFORE.match(text, start, end)
-    if match and not any(form.casefold().startswith(match[0].casefold()) for form in forms):
+    known = {stem for form in forms for word in _words(form) for stem in _stems(word)}
+
+    def is_known(word: str | None) -> bool:
+        return word is not None and not known.isdisjoint(_stems(word))
+
+    while match := _ARTICLE_BEFORE.match(text, start, end) or _BEFORE.match(text, start, end):
+        is_article = match.re is _ARTICLE_BEFORE
+        if is_article and any(form.casefold().startswith(match[0].casefold()) for form in forms):
+            break
+        if not is_article and is_known(match["word"]):
+            break
         start = match.end()
-    end -= len(match[0]) if (match := _POSSESSIVE.search(text[start:end])) else 0
-    known = {word for form in forms for word in _words(form.casefold())}
-    for word in _words(text[start:end]):
-        is_content = word.casefold() not in STOP_WORDS
-        if is_content and (word.casefold() in known or word != word.lower() or word.isdigit()):
-            return start, end
-    return None
+    while match := _POSSESSIVE.search(text[start:end]) or _AFTER.search(text[start:end]):
+        if match.re is _AFTER and is_known(match["word"]):
+            break
+        end = start + match.start()
+    words = _words(text[start:end])
+    said = {stem for word in words for stem in _stems(word)}
+    is_name = any(
+        word.casefold() not in STOP_WORDS and (word != word.lower() or word.isdigit())
+        for word in words
+    ) or any(
+        all(not said.isdisjoint(_stems(word)) for word in content)
+        for form in forms
+        if (content := [word for word in _words(form) if word.casefold() not in STOP_WORDS])
+    )
+    return (start, end) if is_name else None
 
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text)
+
+
+def _stems(word: str) -> set[str]:
+    """Give a word as it is and, as it may be a plural, without its ending."""
+    small = word.casefold()
+    return {small, small.removesuffix("s"), small.removesuffix("es")}
 
 
 @dataclass(frozen=True)
