@@ -36,7 +36,7 @@ def article(number: int) -> dict[str, Any]:
     return {"id": f"Town{number}", "text": text, "gold": gold}
 
 
-def write_corpus(folder: Path, name: str, *, towns: int = 20) -> Path:
+def write_corpus(folder: Path, name: str, *, towns: int = 20, with_gold: bool = True) -> Path:
     triples, forms = [], []
     for number in range(towns):
         triples.append(f"Town{number}\triver\t{RIVERS[number % 4]}")
@@ -44,6 +44,8 @@ def write_corpus(folder: Path, name: str, *, towns: int = 20) -> Path:
         forms.append(f"Town{number}\tTown {number}")
     forms += [f"{river}\t{form}" for river in RIVERS for form in (f"{river} River", river)]
     articles = [article(number) for number in range(towns)]
+    for each in articles if not with_gold else ():
+        del each["gold"]
     inputs = small_world.write(
         folder / f"{name}.inputs",
         triples=triples,
@@ -112,6 +114,67 @@ def test_everything_is_told_and_written(
     assert files["e.tex"].read_text().count(r"\begin{table}") == 4
     assert files["e.svg"].read_text().startswith("<?xml")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
+
+
+def test_gold_mentions_are_compared(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {name: tmp_path / name for name in ("e.json", "e.md", "e.tex")}
+    options = [
+        "--gold", "--json", str(files["e.json"]),
+        "--markdown", str(files["e.md"]), "--latex", str(files["e.tex"]),
+    ]  # fmt: skip
+    assert main(["evaluate", *paths(home, "vanilla", "lrlm"), *options]) == 0
+    output = capsys.readouterr().out
+    assert "Perplexity on towns, test" in output
+    assert "Gold mentions of towns, test" in output
+    assert "Gold mentions by the least probability of a claim, LRLM, LSTM, towns, test" in output
+    assert "Without a posterior, so without annotations: Vanilla LM, LSTM." in output
+    # In every text: the title, the river in two forms of which one nests, two years that are words.
+    assert re.search(r"span +every candidate +20 +50 +20 +0.400 +1.000 +0.571", output)
+    assert re.search(r"span +longest match +20 +40 +20 +0.500 +1.000 +0.667", output)
+    assert re.search(r"relation +LRLM, LSTM +20 +\d+ +\d+ ", output)
+
+    written = json.loads(files["e.json"].read_text())
+    gold, (vanilla, lrlm) = written["gold"], written["runs"]
+    assert gold["documents"] == 10
+    assert gold["mentions"] == {"span": 20, "object": 20, "relation": 20}
+    assert gold["unreachable"] == {"span": 0, "object": 0, "relation": 0}
+    assert gold["longest_match"]["relation"]["precision"] == 0.5
+    assert vanilla["gold"] is None
+    assert lrlm["gold"]["best_path"]["span"]["gold"] == 20
+    curve = lrlm["gold"]["by_threshold"]
+    assert [each["threshold"] for each in curve][:2] == [0.05, 0.1]
+    claims = [each["relation"]["claimed"] for each in curve]
+    assert claims == sorted(claims, reverse=True)
+    assert files["e.md"].read_text().count("Gold mentions") == 2
+    assert files["e.tex"].read_text().count(r"\begin{table}") == 6
+
+
+def test_string_matching_is_shown_for_models_that_do_not_annotate(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *paths(home, "vanilla", "nklm"), "--gold", "--split", "valid"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "Gold mentions of towns, valid" in output
+    assert "longest match" in output
+    assert "Without a posterior, so without annotations: Vanilla LM, LSTM; NKLM†, LSTM." in output
+    assert "best path" not in output
+
+
+def test_documents_without_gold_mentions_cannot_be_compared(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write_corpus(tmp_path, "others", towns=14, with_gold=False)
+    said = refused(capsys, *paths(home, "lrlm"), "--corpus", str(other), "--gold")
+    assert "others has no gold mentions in test" in said
+    assert "evaluate without --gold" in said
+
+
+def test_gold_is_compared_only_when_it_is_asked_for(home: Path) -> None:
+    found = evaluate(paths(home, "lrlm"), split="valid")
+    assert found.gold is None
+    assert found.runs[0].gold is None
 
 
 def test_the_end_can_be_counted(home: Path) -> None:

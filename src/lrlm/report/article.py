@@ -8,14 +8,7 @@ from rich.text import Text
 
 from lrlm.corpora.document import LinkedDocument, Mention
 from lrlm.corpora.pruning import prune
-
-_COLOURS = tuple(
-    f"#000000 on {colour}"  # given as values: terminals disagree about what "green" is
-    for colour in (
-        "#a6e3a1", "#89dceb", "#f9e2af", "#f5c2e7", "#b4befe", "#fab387", "#cdd6f4", "#94e2d5",
-        "#eba0ac", "#cba6f7",
-    )
-)  # fmt: skip
+from lrlm.report.colours import terminal_styles
 
 
 def article_view(document: LinkedDocument) -> Group:
@@ -35,8 +28,7 @@ def article_view(document: LinkedDocument) -> Group:
 
 def _styles(document: LinkedDocument, shown: list[Mention]) -> dict[int, str]:
     """Give each relation that is shown a colour; the same type always has the same one here."""
-    types = dict.fromkeys(document.relations[mention.relation].type for mention in shown)
-    by_type = {name: _COLOURS[index % len(_COLOURS)] for index, name in enumerate(types)}
+    by_type = terminal_styles(document.relations[mention.relation].type for mention in shown)
     return {m.relation: by_type[document.relations[m.relation].type] for m in shown}
 
 

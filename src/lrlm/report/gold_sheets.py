@@ -35,7 +35,7 @@ def gold_sheet(
     methods: dict[str, LevelCounts] = {
         "every candidate": gold.every_candidate,
         "longest match": gold.longest_match,
-        **{f"best path, {label}": quality.best_path for label, quality in judged.items()},
+        **{label: quality.best_path for label, quality in judged.items()},
     }
     rows = []
     for level in Level:
@@ -43,10 +43,10 @@ def gold_sheet(
         rows += [_row(level.value, name, counts[level], best) for name, counts in methods.items()]
     return Sheet(
         f"Gold mentions of {where}",
-        ("compared", "annotation", "gold", "claimed", "right", "precision", "recall", "F1"),
+        ("level", "annotation", "gold", "claimed", "right", "precision", "recall", "F1"),
         rows,
         text_columns=2,
-        notes=_notes(gold, silent),
+        notes=_notes(gold, silent, any_model=bool(judged)),
     )
 
 
@@ -69,15 +69,18 @@ def threshold_sheet(label: str, quality: GoldQuality, where: str) -> Sheet:
         rows.append(row)
     return Sheet(
         f"Gold mentions by the least probability of a claim, {label}, {where}",
-        ("at least", *(title for level in Level for title in (f"{level.value} P", "R", "F1"))),
+        ("from", *(title for level in Level for title in (f"{level.value} P", "R", "F1"))),
         rows,
-        notes=["P: precision; R: recall. The best F1 is chosen on these very documents."],
+        notes=[
+            "A claim is made from so high a probability on. P: precision; R: recall.",
+            "The best F1 is chosen on these very documents.",
+        ],
     )
 
 
-def _row(compared: str, name: str, counts: Counts, best: float) -> list[Cell]:
+def _row(level: str, name: str, counts: Counts, best: float) -> list[Cell]:
     return [
-        Cell(compared),
+        Cell(level),
         Cell(name),
         Cell(f"{counts.gold:,}"),
         Cell(f"{counts.claimed:,}"),
@@ -88,9 +91,10 @@ def _row(compared: str, name: str, counts: Counts, best: float) -> list[Cell]:
     ]
 
 
-def _notes(gold: GoldMentions, silent: Sequence[str]) -> list[str]:
-    documents = f"{gold.documents:,} documents; "
-    notes = [documents + "object: span and object agree; relation: span, object and type agree."]
+def _notes(gold: GoldMentions, silent: Sequence[str], *, any_model: bool) -> list[str]:
+    notes = [f"{gold.documents:,} documents; object: with the span; relation: with both."]
+    if any_model:
+        notes.append("A model claims the mentions on its best path.")
     missed = ", ".join(f"{gold.unreachable(level):,} ({level.value})" for level in Level)
     if gold.unreachable(Level.RELATION) or gold.unreachable(Level.SPAN):
         notes.append(f"Gold mentions that no candidate is, so that no method finds them: {missed}.")
