@@ -82,3 +82,19 @@ def test_whatever_the_tokens_are_nothing_is_lost(tokens: list[str]) -> None:
         joiner.add(token)
     text = joiner.finish()
     assert [text[start:end] for start, end in joiner.places] == tokens
+
+
+@pytest.mark.parametrize("profile", [Profile.RAW, Profile.WIKITEXT])
+@given(st.text(max_size=12), st.lists(PIECES, max_size=6))
+def test_a_text_that_goes_on_stays_as_it_is(
+    profile: Profile, begun: str, pieces: list[str]
+) -> None:
+    tokens = list(split_words(" ".join(pieces), profile))
+    joiner = Joiner(profile, after=begun)
+    for token in tokens:
+        joiner.add(token)
+    text = joiner.finish()
+    assert text.startswith(begun)
+    again = tokenise(text, profile)
+    assert again.words == [*split_words(begun, profile), *tokens]
+    assert list(zip(again.starts, again.ends, strict=True)) == joiner.places

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Unpack
 
 from lrlm.errors import InputError
 from lrlm.inference.annotate import annotate
 from lrlm.inference.annotation import Annotation
 from lrlm.inference.generate import generate, stream
 from lrlm.inference.generated import GeneratedText, Piece
-from lrlm.inference.options import GenerationOptions
+from lrlm.inference.options import GenerationOptions, Wishes
 from lrlm.inference.score import Score, score
 from lrlm.inference.shipped import SHIPPED
 from lrlm.inference.texts import LONGEST, link_text
@@ -70,13 +71,14 @@ class Model:
         *,
         samples: int = 10,
         seed: int = 0,
-        options: GenerationOptions | None = None,
+        **options: Unpack[Wishes],
     ) -> list[GeneratedText]:
-        """Write texts about a topic, all in one batch; the most probable per token come first."""
-        return generate(self.run, topic, options or GenerationOptions(), samples=samples, seed=seed)
+        """Write texts about a topic, all in one batch; the most probable per token come first.
 
-    def stream(
-        self, topic: Topic, *, seed: int = 0, options: GenerationOptions | None = None
-    ) -> Iterator[Piece]:
+        `options` are those of `GenerationOptions`, as in `temperature=0.8, max_length=50`.
+        """
+        return generate(self.run, topic, GenerationOptions(**options), samples=samples, seed=seed)
+
+    def stream(self, topic: Topic, *, seed: int = 0, **options: Unpack[Wishes]) -> Iterator[Piece]:
         """Write one text about a topic, and give each piece of it as soon as it is there."""
-        return stream(self.run, topic, options or GenerationOptions(), seed=seed)
+        return stream(self.run, topic, GenerationOptions(**options), seed=seed)

@@ -18,6 +18,7 @@ _WORD, _RELATION = 0, 1
 class LrlmWriter(VanillaWriter):
     """Chooses a source; then a word, or a relation and one of its forms."""
 
+    uses_relations = True
     copies_whole_forms = True
 
     def __init__(self, model: LatentRelationLM, star: Star) -> None:

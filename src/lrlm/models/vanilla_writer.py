@@ -14,6 +14,8 @@ from lrlm.models.writing import NO_FORM, Limits, Standing, Star, Writer, Written
 class VanillaWriter(Writer):
     """Every token is a word."""
 
+    uses_relations = False
+
     def __init__(self, model: VanillaLM, star: Star) -> None:
         self.star = star
         self._model = model

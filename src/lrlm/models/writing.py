@@ -98,6 +98,8 @@ class Writer(ABC):
 
     star: Star
 
+    uses_relations: bool = True
+    """Whether forms can be copied at all."""
     copies_whole_forms: bool = False
     """Whether a form that was begun is copied to its end, without any further choice."""
 

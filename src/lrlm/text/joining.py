@@ -6,7 +6,7 @@ text has the same tokens as were given, unless one of them is none by itself, as
 that holds a comma may be.
 """
 
-from lrlm.text.tokeniser import Profile, split_words
+from lrlm.text.tokeniser import Profile, split_words, tokenise
 
 _TO_THE_LEFT = frozenset(
     [*",.;:!?%)]}”…", "...", "'s", "’s", "'re", "'ll", "'ve", "'d", "'m", "'t", "n't", "’t", "n’t"]
@@ -23,18 +23,19 @@ _BETWEEN = {"@-@": "-", "@,@": ",", "@.@": ".", "–": "–"}
 class Joiner:
     """Puts a text together token by token; only the last ones may still have to wait."""
 
-    def __init__(self, profile: Profile) -> None:
-        self.text = ""
-        self.places: list[tuple[int, int]] = []
+    def __init__(self, profile: Profile, *, after: str = "") -> None:
+        """`after` is a text that goes on; it stays as it is."""
+        tokens = tokenise(after, profile)
+        self.text = after
+        self.places: list[tuple[int, int]] = list(zip(tokens.starts, tokens.ends, strict=True))
         """Characters `[start, end)` of each token that has its place."""
         self._profile = profile
-        self._since_space: list[str] = []
-        """Tokens since the last space."""
-        self._cluster = ""
-        """What they are written as."""
+        self._cluster = (after.split() or [""])[-1] if after == after.rstrip() else ""
+        """What stands after the last space."""
+        self._since_space = list(split_words(self._cluster, profile))
         self._waiting: list[str] = []
         """A token that stands between two words, as long as the second is not there."""
-        self._is_quoting = False
+        self._is_quoting = tokens.words.count('"') % 2 == 1
 
     def add(self, token: str) -> None:
         """Take the next token."""
@@ -69,7 +70,7 @@ class Joiner:
             and self._try([token], [token])
         ):
             return
-        if self.text:
+        if self.text and not self.text[-1].isspace():
             self.text += " "
         self._since_space, self._cluster = [], ""
         self._write([token], [token])

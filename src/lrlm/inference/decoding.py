@@ -1,0 +1,76 @@
+"""A writer and rules in, the tokens of texts that are written side by side out, step by step."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from lrlm.heads import Choosing
+from lrlm.inference.rules import Rules
+from lrlm.models.writing import NO_FORM, Standing, Writer, Written
+
+
+def decode(
+    writer: Writer,
+    rules: Rules,
+    choosing: Choosing,
+    *,
+    begun: Standing,
+    texts: int,
+    max_length: int,
+) -> Iterator[tuple[Tensor, Written]]:
+    """Write texts that go on from one standing; each step gives the texts that go on, and tokens.
+
+    The last token of a text that ends is `</s>`; then it is written on no more.
+    """
+    text_B = torch.arange(texts, device=begun.states_BD.device)
+    standing = begun.select(torch.zeros_like(text_B))
+    for length in range(max_length):
+        written = _next(writer, rules, choosing, standing, length)
+        yield text_B, written
+        if length + 1 == max_length:
+            return
+        is_end_B = (written.word_B == writer.star.end_id) & (written.form_B == NO_FORM)
+        if bool(is_end_B.any()):
+            goes_on = (~is_end_B).nonzero().squeeze(1)
+            if not len(goes_on):
+                return
+            text_B, written = text_B[goes_on], written.select(goes_on)
+            standing = standing.select(goes_on)
+            rules.select(goes_on)
+        standing = writer.read(standing, written)
+
+
+def _next(
+    writer: Writer, rules: Rules, choosing: Choosing, standing: Standing, length: int
+) -> Written:
+    """Give each row its next token: of the form that it is copying, or one that is chosen."""
+    last = standing.last
+    rows_B = torch.arange(len(last.word_B), device=last.word_B.device)
+    copying_B = _is_copying(writer, last)
+    if not bool(copying_B.any()):
+        written = writer.choose(standing, rules.limits(length, rows_B), choosing)
+        rules.note(rows_B, last, written)
+        return written
+
+    position_B = last.position_B + 1
+    form_B = last.form_B.clone()
+    word_B = writer.star.words_FL[form_B, position_B.clamp(max=writer.star.words_FL.shape[1] - 1)]
+    log_prob_B = torch.zeros_like(last.log_prob_B)
+    rows_X = (~copying_B).nonzero().squeeze(1)
+    if len(rows_X):
+        chosen = writer.choose(standing.select(rows_X), rules.limits(length, rows_X), choosing)
+        rules.note(rows_X, last.select(rows_X), chosen)
+        word_B[rows_X] = chosen.word_B
+        form_B[rows_X] = chosen.form_B
+        position_B[rows_X] = chosen.position_B
+        log_prob_B[rows_X] = chosen.log_prob_B
+    return Written(word_B, form_B, position_B, log_prob_B)
+
+
+def _is_copying(writer: Writer, last: Written) -> Tensor:
+    """Say which rows are in the middle of a form that is copied whole."""
+    if not writer.copies_whole_forms or not writer.star.relations:
+        return torch.zeros_like(last.form_B, dtype=torch.bool)
+    length_B = writer.star.length_F[last.form_B.clamp(min=0)]
+    return (last.form_B != NO_FORM) & (last.position_B + 1 < length_B)

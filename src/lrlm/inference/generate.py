@@ -1,0 +1,53 @@
+"""A run, a topic and wishes in, texts about the topic out: the paper's Algorithm 1, in batches.
+
+All texts are written side by side, one token of each at a time. Afterwards they are scored side by
+side, and the most probable per token come first.
+"""
+
+from collections.abc import Iterator
+
+import torch
+
+from lrlm.errors import InputError
+from lrlm.inference.generated import GeneratedText, Piece
+from lrlm.inference.options import GenerationOptions
+from lrlm.inference.task import Task
+from lrlm.knowledge import Topic
+from lrlm.training.run import Run
+
+
+@torch.inference_mode()
+def generate(
+    run: Run, topic: Topic, options: GenerationOptions, *, samples: int, seed: int
+) -> list[GeneratedText]:
+    """Write texts about a topic, the most probable per token first; a seed gives the same texts."""
+    if not isinstance(samples, int) or samples < 1:
+        raise InputError(f"the number of samples must be a whole number from 1 on, not {samples}")
+    task = Task(run, topic, options, seed)
+    texts = [task.text() for _ in range(samples)]
+    pieces: list[list[Piece]] = [[] for _ in texts]
+    ended = [False] * samples
+    for number, token in task.tokens(samples):
+        if token is None:
+            ended[number] = True
+        else:
+            pieces[number] += texts[number].add(token)
+    for number, text in enumerate(texts):
+        pieces[number] += text.finish()
+    log_probs = task.marginal_log_probs(texts)
+    return sorted(
+        map(task.result, texts, pieces, log_probs, ended), key=lambda text: text.perplexity
+    )
+
+
+@torch.inference_mode()
+def stream(run: Run, topic: Topic, options: GenerationOptions, *, seed: int) -> Iterator[Piece]:
+    """Write one text, and give each piece as soon as it is there: the first sample of its seed."""
+    task = Task(run, topic, options, seed)
+    text = task.text()
+    if text.prompt is not None:
+        yield text.prompt
+    for _, token in task.tokens(1):
+        if token is not None:
+            yield from text.add(token)
+    yield from text.finish()
