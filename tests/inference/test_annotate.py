@@ -207,7 +207,7 @@ def test_mentions_are_those_above_a_threshold() -> None:
     (annotation,) = annotate(toy_run(), [link("a b u a b a")])
     assert annotation.mentions(0.0) == annotation.spans
     assert annotation.mentions(1.1) == ()
-    middle = sorted(span.relation.probability for span in annotation.spans)[1]
+    middle = sorted(span.probability for span in annotation.spans)[1]
     kept = annotation.mentions(middle)
     assert len(kept) == len(annotation.spans) - 1
     assert all(span.relation.kind is Kind.RELATION for span in kept)

@@ -73,6 +73,12 @@ class Span:
         return self.explanations[0]
 
     @property
+    def probability(self) -> float:
+        """How probable it is that the whole span was copied, through whichever relation."""
+        shares = [each.probability for each in self.explanations if each.kind is Kind.RELATION]
+        return math.fsum(shares)
+
+    @property
     def relation(self) -> Explanation:
         """The most probable relation; every candidate span has one."""
         return next(each for each in self.explanations if each.kind is Kind.RELATION)
@@ -117,8 +123,8 @@ class Annotation:
         return math.exp(self.nats / len(self.tokens))
 
     def mentions(self, threshold: float = 0.5) -> tuple[Span, ...]:
-        """Give the spans that were copied through one relation with at least this probability.
+        """Give the spans that were copied as a whole with at least this probability.
 
         Above one half, no two of them overlap.
         """
-        return tuple(span for span in self.spans if span.relation.probability >= threshold)
+        return tuple(span for span in self.spans if span.probability >= threshold)

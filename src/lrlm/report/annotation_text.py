@@ -6,14 +6,13 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from lrlm.inference.annotation import Annotation, Explanation, Kind, Span
+from lrlm.inference.annotation import Annotation, Span
 from lrlm.report.colours import terminal_styles
+from lrlm.report.explanation_words import described, percent, type_of
 from lrlm.report.shown_spans import shown_spans
 
 _LEAST = 0.005
 """A further explanation of a mention is told if it is at least so probable."""
-
-ARROW = "→"
 
 
 def annotation_view(annotation: Annotation, *, threshold: float = 0.5) -> Group:
@@ -33,40 +32,6 @@ def annotation_view(annotation: Annotation, *, threshold: float = 0.5) -> Group:
     return Group(Rule(title, align="left"), text, Padding(_table(shown, styles), 1))
 
 
-def type_of(span: Span) -> str:
-    """Give the type of the most probable relation of a span."""
-    fact = span.relation.fact
-    assert fact is not None, "a relation is a copy of a fact"
-    return fact.type
-
-
-def described(explanation: Explanation, text: str, *, first: int) -> str:
-    """Say in words how a span came about; `text` is the span's, and begins at character `first`."""
-    match explanation.kind:
-        case Kind.WORDS:
-            return "words"
-        case Kind.CROSSING:
-            return "part of a longer name"
-        case Kind.MIXTURE if not explanation.steps:
-            return "other mixtures"
-    pieces = [
-        f"“{text[step.start - first : step.end - first]}”"
-        if step.fact is None
-        else f"{step.fact.type} {ARROW} {step.fact.object}"
-        for step in explanation.steps
-    ]
-    return " + ".join(pieces)
-
-
-def percent(probability: float) -> str:
-    """Write a probability so that only what is certain looks certain."""
-    if probability >= 0.9995:
-        return "> 99.9 %" if probability < 1 else "100 %"
-    if probability < 0.0005:
-        return "< 0.1 %" if probability > 0 else "0 %"
-    return f"{probability:.1%}".replace("%", " %")
-
-
 def _table(shown: tuple[Span, ...], styles: dict[str, str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("mention")
@@ -81,7 +46,7 @@ def _table(shown: tuple[Span, ...], styles: dict[str, str]) -> Table:
         ]
         for explanation in (span.relation, *others):
             style = "dim" if explanation in others else ""
-            source = Text(described(explanation, span.text, first=span.start), style)
+            source = Text(described(explanation, span), style)
             table.add_row(mention, source, Text(percent(explanation.probability), style))
             mention = Text()
     return table

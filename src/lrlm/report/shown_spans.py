@@ -16,7 +16,7 @@ def shown_spans(annotation: Annotation, threshold: float) -> tuple[Span, ...]:
     """Give the mentions above a threshold, in order; of those that overlap, the most probable."""
     check_threshold(threshold)
     mentions = annotation.mentions(threshold)
-    return without_overlap(sorted(mentions, key=lambda span: -span.relation.probability))
+    return without_overlap(sorted(mentions, key=lambda span: -span.probability))
 
 
 def with_candidates(annotation: Annotation, shown: Sequence[Span]) -> tuple[Span, ...]:
