@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lrlm.errors import FormatError, InputError
 
@@ -142,6 +142,18 @@ def replace_file(path: Path, content: bytes) -> None:
     draft = path.with_name(f".{path.name}.partial")
     draft.write_bytes(content)
     move_into_place(draft, path)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write piece by piece; it is there when the block ends without an error."""
+    draft = path.with_name(f".{path.name}.partial")
+    try:
+        with draft.open("wb") as file:
+            yield file
+        move_into_place(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def move_into_place(draft: Path, path: Path) -> None:

@@ -5,7 +5,7 @@ import codecs
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TypeVar, cast
@@ -54,17 +54,29 @@ def read_records(
     path: Path, parse: Callable[[str], Record], bad_lines: BadLines, *, limit: int | None = None
 ) -> Iterator[Record]:
     """Parse a file line by line, skipping bad lines as long as there are few of them."""
+    return parse_lines(raw_lines(path), path, parse, bad_lines, limit=limit)
+
+
+def parse_lines(
+    raw: Iterable[bytes],
+    path: Path,
+    parse: Callable[[str], Record],
+    bad_lines: BadLines,
+    *,
+    limit: int | None = None,
+) -> Iterator[Record]:
+    """Do the same with lines that come from elsewhere; `path` says from where."""
     lines = bad = records = 0
-    for number, raw in enumerate(raw_lines(path), start=1):
+    for number, line in enumerate(raw, start=1):
         if number == 1:
-            raw = raw.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901  a mark of some editors
+            line = line.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901  a mark of some editors
         if limit is not None and records >= limit:
             break
-        if not raw.strip():
+        if not line.strip():
             continue
         lines += 1
         try:
-            record = parse(raw.decode("utf-8"))
+            record = parse(line.decode("utf-8"))
         except UnicodeDecodeError as error:
             bad += 1
             bad_lines.add(path, number, f"not UTF-8 at byte {error.start + 1} of the line")

@@ -40,6 +40,7 @@ def toy_run(
 ) -> Run:
     """What annotation needs of a run, in the toy world."""
     run = SimpleNamespace(
+        kind="lrlm",
         model=make_model("lrlm", backbone),
         encoder=Encoder(VOCABULARY, speller, TYPES, OBJECTS),
         collator=collator(window),

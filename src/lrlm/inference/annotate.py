@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from lrlm.batching import EncodedDocument, Encoder, evaluation_batches
 from lrlm.corpora import LinkedDocument
-from lrlm.errors import LrlmError
+from lrlm.errors import InputError, LrlmError
 from lrlm.evaluation.reading import Reading, read
 from lrlm.inference.annotation import Annotation, Fact, Segment
 from lrlm.inference.spans import explain_spans
@@ -27,6 +27,17 @@ def annotate(
     run: Run, documents: Iterable[LinkedDocument], *, batch_size: int | None = None
 ) -> Iterator[Annotation]:
     """Annotate documents in their order; only some of them are held at a time."""
+    if run.kind != "lrlm":
+        raise InputError(
+            f"{run.folder} holds a model of the kind {run.kind!r}, which does not know where words"
+            " come from; annotation needs an LRLM ('lrlm train --model lrlm')"
+        )
+    return _annotations(run, documents, batch_size)
+
+
+def _annotations(
+    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None
+) -> Iterator[Annotation]:
     rows = batch_size or run.config.training.validation_batch_size
     for chunk in _chunks(documents, rows * BATCHES_AT_ONCE):
         encoded = list(_with_spelled_words(run.encoder, chunk).encode(chunk))

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Unpack
 
-from lrlm.errors import InputError
 from lrlm.inference.annotate import annotate
 from lrlm.inference.annotation import Annotation
 from lrlm.inference.generate import generate, stream
@@ -56,11 +55,6 @@ class Model:
         longest: int = LONGEST,
     ) -> Iterator[Annotation]:
         """Annotate a stream of texts in their order, some of them at a time."""
-        if self.kind != "lrlm":
-            raise InputError(
-                f"{self.run.folder} holds a model of the kind {self.kind!r}, which does not know"
-                " where words come from; annotation needs an LRLM ('lrlm train --model lrlm')"
-            )
         options = self.run.link_options
         documents = (link_text(text, topic, options, longest=longest) for text, topic in texts)
         return annotate(self.run, documents, batch_size=batch_size)

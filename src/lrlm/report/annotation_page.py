@@ -52,7 +52,7 @@ article { white-space: pre-wrap; overflow-wrap: break-word; line-height: 2.1; }
 .mention { background: hsl(var(--hue) var(--fill)); border-radius: .35rem; padding: .16em .3em;
   -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 article .mention::after { content: attr(data-type); margin-left: .45em; font-size: .66em;
-  font-weight: 600; opacity: .8; }
+  font-weight: 600; opacity: .8; white-space: nowrap; }
 .candidate { text-decoration: underline dotted var(--quiet); text-underline-offset: .3em; }
 :focus-visible { outline: 2px solid hsl(var(--hue, 210) var(--edge)); outline-offset: 1px; }
 .why { position: absolute; z-index: 2; left: 0; top: 100%; display: none; width: max-content;
@@ -75,7 +75,8 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0; fo
 thead th { color: var(--quiet); }
 tbody { border-top: 1px solid var(--line); }
 th small { display: block; color: var(--quiet); }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: break-word; }
+td:nth-last-child(3) { white-space: nowrap; }
 .share { white-space: nowrap; font-variant-numeric: tabular-nums; min-width: 7rem;
   background: linear-gradient(hsl(210 var(--fill)) 0 0) no-repeat 0 50% /
     calc(var(--share) * 100%) 1.5em; padding-left: .3rem; }

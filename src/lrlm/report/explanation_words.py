@@ -1,5 +1,7 @@
 """An explanation of a span in, words for a reader out."""
 
+from itertools import groupby
+
 from lrlm.inference.annotation import Explanation, Kind, Span
 
 
@@ -18,12 +20,14 @@ def described(explanation: Explanation, span: Span) -> str:
         return "part of a longer name"
     if not explanation.steps:
         return "other mixtures"
-    pieces = [
-        f"“{span.text[step.start - span.start : step.end - span.start]}”"
-        if step.fact is None
-        else f"{step.fact.type} → {step.fact.object}"
-        for step in explanation.steps
-    ]
+    pieces = []
+    for is_word, steps in groupby(explanation.steps, key=lambda step: step.fact is None):
+        run = list(steps)
+        if is_word:
+            words = span.text[run[0].start - span.start : run[-1].end - span.start]
+            pieces.append(f"“{words}”")
+        else:
+            pieces += [f"{step.fact.type} → {step.fact.object}" for step in run if step.fact]
     return " + ".join(pieces)
 
 

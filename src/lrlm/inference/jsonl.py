@@ -1,0 +1,95 @@
+"""Lines of JSON in, texts with their topics out; annotations in, lines of JSON out.
+
+    {"id": "1", "text": "Oslo lies in Norway.", "topic": "Q585"}
+
+`topic` is an id that a collection knows, or a whole topic (see `topic_json.py`); `id` may be left
+out. Everything here can be sent to other processes.
+"""
+
+import json
+from dataclasses import dataclass, field
+
+from lrlm.corpora import LinkedDocument, LinkOptions
+from lrlm.errors import InputError
+from lrlm.inference.annotation import Annotation
+from lrlm.inference.annotation_json import annotation_to_json
+from lrlm.inference.texts import LONGEST, link_text
+from lrlm.inference.topics import Topics
+from lrlm.knowledge import Topic
+from lrlm.knowledge.topic_json import topic_from_json
+from lrlm.reading import BadLineError
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A text to annotate; its topic, or what the topic is called."""
+
+    id: str
+    """Blank where it has none."""
+    text: str
+    topic: Topic | str
+
+
+def parse_line(line: str) -> TextLine:
+    """Read one line; a `BadLineError` says why it cannot be used."""
+    try:
+        content = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadLineError(f"not JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise BadLineError("not a JSON object")
+    for name in ("text", "topic"):
+        if name not in content:
+            raise BadLineError(f"lacks the field {name!r}")
+    given, text, topic = content.get("id", ""), content["text"], content["topic"]
+    if not isinstance(given, str | int):
+        raise BadLineError("'id' must be a text or a whole number")
+    if not isinstance(text, str):
+        raise BadLineError("'text' must be a text")
+    if isinstance(topic, str):
+        return TextLine(str(given), text, topic)
+    try:
+        return TextLine(str(given), text, topic_from_json(topic))
+    except InputError as error:
+        raise BadLineError(str(error)) from None
+
+
+@dataclass
+class LineLinker:
+    """Turns lines into linked documents; topics are looked up once."""
+
+    options: LinkOptions
+    topics: Topics | None = None
+    longest: int = LONGEST
+    _known: dict[str, Topic] = field(default_factory=dict)
+
+    def __call__(self, line: str) -> LinkedDocument:
+        """Link the text of a line; a `BadLineError` says why it cannot be used."""
+        given = parse_line(line)
+        try:
+            topic = self._find(given.topic) if isinstance(given.topic, str) else given.topic
+            return link_text(given.text, topic, self.options, longest=self.longest, name=given.id)
+        except InputError as error:
+            raise BadLineError(str(error)) from None
+
+    def _find(self, name: str) -> Topic:
+        if name not in self._known:
+            if self.topics is None:
+                raise InputError(
+                    f"there is no collection to look the topic {name!r} up in; name a graph with"
+                    " --graph KG or a corpus with --corpus DIR, or write the whole topic"
+                )
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[name] = self.topics.topic(name)
+        return self._known[name]
+
+
+MOST_KNOWN = 10_000
+"""Topics that are kept; then all are forgotten."""
+
+
+def annotation_line(annotation: Annotation, *, threshold: float = 0.0) -> str:
+    """Write an annotation as one line, without its end."""
+    content = annotation_to_json(annotation, threshold=threshold)
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
