@@ -8,7 +8,8 @@ from lrlm.corpora import LinkedDocument
 from lrlm.corpora.importers import SplitPolicy, WebNlg, import_corpus
 from lrlm.corpora.importers.dbpedia_names import dbpedia_forms
 from lrlm.corpora.importers.intake import split_by_topic
-from lrlm.corpora.importers.webnlg import Triple, name_within, place_references, root_of
+from lrlm.corpora.importers.webnlg import Triple, root_of
+from lrlm.corpora.importers.webnlg_references import name_within, place_references
 from lrlm.errors import FormatError, InputError
 from tests.corpora.small_world import digests
 
@@ -192,6 +193,8 @@ def test_references_are_found_however_they_are_cut(
         ("architect, John Madin,", ("John Madin",), "John Madin"),
         ("the reference number 80002709", ("80002709",), "80002709"),
         ('the book "A Fortress"', ("A Fortress",), "A Fortress"),
+        ("the book The Secret Scripture", ("The Secret Scripture",), "The Secret Scripture"),
+        ("McDonald's, a firm", ("McDonald's",), "McDonald's"),
         ("HIV virus", ("HIV",), "HIV"),
         ("Bacon sandwiches", ("Bacon sandwich",), "Bacon sandwiches"),
         ("sweet potatoes", ("Sweet potato",), "sweet potatoes"),

@@ -5,9 +5,8 @@ topic's facts are all triples of the data that start at it, told in the text or 
 files also say which words of a text refer to which entity: those that name it are gold mentions.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +15,8 @@ from xml.etree.ElementTree import Element  # as a type only
 from lrlm.corpora.importers.dbpedia_names import dbpedia_forms
 from lrlm.corpora.importers.intake import Intake, SplitPolicy, split_by_topic, split_named
 from lrlm.corpora.importers.safe_xml import elements
+from lrlm.corpora.importers.webnlg_references import name_within, place_references
 from lrlm.corpora.joining import Join
-from lrlm.corpora.linking import STOP_WORDS
 from lrlm.corpora.source import Reading
 from lrlm.errors import FormatError, InputError
 from lrlm.reading import BadLineError
@@ -26,13 +25,6 @@ from lrlm.text import Profile
 _NOT_GOOD = frozenset(("bad", "toFix"))
 """What annotators said of texts that do not tell the triples."""
 _NO_NAMES = frozenset(("pronoun", "demonstrative"))
-_ARTICLE_BEFORE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"\s*['’]s?$")
-_BEFORE = re.compile(r"[\s,;:\"“”]+|(?P<word>[a-z]\w*)(?=[\s,])")
-_AFTER = re.compile(r"[\s,;:\"“”]+$|(?<=[\s,])(?P<word>[a-z]\w*)$")
-_QUOTES = {"``": r"[\"“”]", "''": r"[\"“”]"}
-"""How quotation marks are written in references, and in texts."""
-_ABBREVIATION = re.compile(r"(?<!\w)(?:\w\.)+\w$")
 
 
 class Triple(NamedTuple):
@@ -41,14 +33,6 @@ class Triple(NamedTuple):
     subject: str
     type: str
     object: str
-
-
-class Reference(NamedTuple):
-    """Words of a text that refer to an entity: the characters `[start, end)`."""
-
-    start: int
-    end: int
-    entity: str
 
 
 def triples_of(entry: Element) -> list[Triple]:
@@ -70,78 +54,6 @@ def root_of(triples: list[Triple]) -> str:
     objects = {triple.object for triple in triples}
     roots = [subject for subject in often if subject not in objects] or list(often)
     return max(roots, key=lambda subject: often[subject])  # the first of equal ones
-
-
-def place_references(text: str, references: list[tuple[str, str]]) -> list[Reference | None]:
-    """Find mentions in the order in which they are listed, as (entity, words); None if not there.
-
-    The words are given as tokens, so that spaces between them may be missing in the text, and the
-    last full stop of an abbreviation may be missing in the reference.
-    """
-    placed: list[Reference | None] = []
-    place = 0
-    for entity, words in references:
-        pattern = r"\s*".join(_QUOTES.get(word, re.escape(word)) for word in words.split())
-        before = r"(?<!\w)" if words[:1].isalnum() else ""
-        after = r"(?!\w)" if words[-1:].isalnum() else ""
-        found = re.compile(before + pattern + after).search(text, place) if pattern else None
-        if found is None:
-            placed.append(None)
-            continue
-        place = found.end()
-        if text.startswith(".", place) and _ABBREVIATION.search(found[0]):
-            place += 1
-        placed.append(Reference(found.start(), place, entity))
-    return placed
-
-
-def name_within(
-    text: str, start: int, end: int, forms: Sequence[str] = ()
-) -> tuple[int, int] | None:
-    """Leave "the" and "'s" out of a mention; None if it is no name, as "it" and "the city".
-
-    "The" is part of a name where a form of the entity begins so. Words before and after a name that
-    begin with a small letter and are in no form are no part of it: "architect John Madin" names
-    John Madin. A name has a capital letter or a digit, or else all words of one of the forms:
-    "olive oil" names Olive oil, but "the airport" does not name Aarhus Airport.
-    """
-    known = {stem for form in forms for word in _words(form) for stem in _stems(word)}
-
-    def is_known(word: str | None) -> bool:
-        return word is not None and not known.isdisjoint(_stems(word))
-
-    while match := _ARTICLE_BEFORE.match(text, start, end) or _BEFORE.match(text, start, end):
-        is_article = match.re is _ARTICLE_BEFORE
-        if is_article and any(form.casefold().startswith(match[0].casefold()) for form in forms):
-            break
-        if not is_article and is_known(match["word"]):
-            break
-        start = match.end()
-    while match := _POSSESSIVE.search(text[start:end]) or _AFTER.search(text[start:end]):
-        if match.re is _AFTER and is_known(match["word"]):
-            break
-        end = start + match.start()
-    words = _words(text[start:end])
-    said = {stem for word in words for stem in _stems(word)}
-    is_name = any(
-        word.casefold() not in STOP_WORDS and (word != word.lower() or word.isdigit())
-        for word in words
-    ) or any(
-        all(not said.isdisjoint(_stems(word)) for word in content)
-        for form in forms
-        if (content := [word for word in _words(form) if word.casefold() not in STOP_WORDS])
-    )
-    return (start, end) if is_name else None
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)
-
-
-def _stems(word: str) -> set[str]:
-    """Give a word as it is and, as it may be a plural, without its ending."""
-    small = word.casefold()
-    return {small, small.removesuffix("s"), small.removesuffix("es")}
 
 
 @dataclass(frozen=True)
