@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
-from lrlm.cli import STOPPED, corpus, corpus_import, demo, evaluate, kg, pack, train
+from lrlm.cli import STOPPED, annotate, corpus, corpus_import, demo, evaluate, kg, pack, train
 from lrlm.cli.console import errors, output
 from lrlm.errors import LrlmError
 
@@ -33,6 +33,9 @@ app.command(
 )(train.train)
 app.command("evaluate", epilog="Example: lrlm evaluate runs/vanilla runs/lrlm --plot bins.png")(
     evaluate.evaluate
+)
+app.command("annotate", epilog="Example: lrlm annotate article.txt --topic Norway --format html")(
+    annotate.annotate
 )
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
 

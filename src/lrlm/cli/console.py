@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import StringIO
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 
@@ -32,3 +33,10 @@ def progress_of(unit: str) -> Iterator[Callable[[str, int], None]]:
     ) as progress:
         task = progress.add_task("starting", total=None)
         yield lambda doing, done: progress.update(task, description=doing, completed=done)
+
+
+def as_plain_text(shown: RenderableType, *, width: int = 100) -> str:
+    """Lay out what a terminal would show as text without colours, for a file."""
+    written = StringIO()
+    Console(file=written, width=width, color_system=None).print(shown)
+    return written.getvalue()

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from lrlm.artifacts import replace_file
 from lrlm.cli.console import errors, output, progress_of
-from lrlm.errors import InputError
+from lrlm.cli.outputs import check_writable
 
 
 def evaluate(
@@ -62,7 +62,7 @@ def evaluate(
     if plot is not None:
         check_plot(plot)
     files = [path for path in (json_file, markdown, latex, plot) if path is not None]
-    _check_writable(files)
+    check_writable(files)
     with progress_of("documents") as progress:
         evaluation = run_evaluation(
             runs,
@@ -90,14 +90,3 @@ def evaluate(
         output.print(to_terminal(sheet))
     for path in files:
         errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
-
-
-def _check_writable(files: list[Path]) -> None:
-    """Refuse a place that cannot be written to before any work is done."""
-    for path in files:
-        if not path.parent.is_dir():
-            raise InputError(f"{path.parent} is not a folder; make it first")
-        if path.is_dir():
-            raise InputError(f"{path} is a folder, but a file is to be written there")
-    if len(set(files)) < len(files):
-        raise InputError("two outputs cannot be written to the same file")

@@ -7,17 +7,24 @@ out. Everything here can be sent to other processes.
 """
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lrlm.corpora import LinkedDocument, LinkOptions
 from lrlm.errors import InputError
+from lrlm.inference.annotate import annotate
 from lrlm.inference.annotation import Annotation
 from lrlm.inference.annotation_json import annotation_to_json
 from lrlm.inference.texts import LONGEST, link_text
 from lrlm.inference.topics import Topics
 from lrlm.knowledge import Topic
 from lrlm.knowledge.topic_json import topic_from_json
-from lrlm.reading import BadLineError
+from lrlm.reading import BadLineError, BadLines, parse_lines
+from lrlm.training.run import Run
+
+MOST_KNOWN = 10_000
+"""Topics that are kept; then all are forgotten."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +92,19 @@ class LineLinker:
         return self._known[name]
 
 
-MOST_KNOWN = 10_000
-"""Topics that are kept; then all are forgotten."""
+def annotate_lines(
+    run: Run,
+    lines: Iterable[bytes],
+    linker: LineLinker,
+    bad_lines: BadLines,
+    *,
+    where: Path,
+    threshold: float = 0.0,
+) -> Iterator[str]:
+    """Annotate a stream of lines, those that can be used; `where` is the file they come from."""
+    documents = parse_lines(lines, where, linker, bad_lines)
+    for annotation in annotate(run, documents):
+        yield annotation_line(annotation, threshold=threshold)
 
 
 def annotation_line(annotation: Annotation, *, threshold: float = 0.0) -> str:

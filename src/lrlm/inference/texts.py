@@ -1,6 +1,7 @@
 """A raw text and a topic in, a linked document out: as the model's corpus was linked."""
 
 import unicodedata
+from typing import IO
 
 from lrlm.corpora import LinkedDocument, LinkOptions, Matcher, linkable_relations
 from lrlm.errors import InputError
@@ -27,6 +28,22 @@ def link_text(
     )
 
 
+def read_text(source: IO[bytes], *, where: str, longest: int = LONGEST) -> str:
+    """Read a text in UTF-8 as it is, line ends included; `where` names it in an error."""
+    most = 4 * longest + 3  # bytes: of the longest text, and of a mark that some editors write
+    raw = source.read(most + 1)
+    if len(raw) > most:
+        raise InputError(f"{where}: " + _too_long("too many", longest))
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}: not UTF-8 at byte {error.start + 1}; save it as UTF-8, or convert it"
+        ) from None
+    check_text(text, longest=longest)
+    return text
+
+
 def reading_profile(options: LinkOptions) -> Profile:
     """Say how a raw text is cut for a model whose corpus may have come in tokens already."""
     return Profile.RAW if options.profile is Profile.SPACES else options.profile
@@ -39,10 +56,7 @@ def check_text(text: str, *, longest: int = LONGEST) -> None:
     if not text.strip():
         raise InputError("the text is empty: there is nothing to read")
     if len(text) > longest:
-        raise InputError(
-            f"the text has {len(text):,} characters, more than the {longest:,} that are read at"
-            " once; cut it into articles, or allow more with 'longest' (--longest)"
-        )
+        raise InputError(_too_long(f"{len(text):,}", longest))
     for place, character in enumerate(text):
         if unicodedata.category(character) in ("Cc", "Cs") and character not in _WHITE_SPACE:
             line = text.count("\n", 0, place) + 1
@@ -50,3 +64,10 @@ def check_text(text: str, *, longest: int = LONGEST) -> None:
                 f"the text has the control character U+{ord(character):04X} at character"
                 f" {place} (line {line}); remove it: it belongs to no word"
             )
+
+
+def _too_long(characters: str, longest: int) -> str:
+    return (
+        f"the text has {characters} characters, more than the {longest:,} that are read at once;"
+        " cut it into articles, or allow more with 'longest' (--longest)"
+    )

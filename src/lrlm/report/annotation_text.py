@@ -19,7 +19,7 @@ def annotation_view(annotation: Annotation, *, threshold: float = 0.5) -> Group:
     """Show the text with its mentions in the colours of their types, and a table of them."""
     shown = shown_spans(annotation, threshold)
     styles = terminal_styles(type_of(span) for span in shown)
-    text = Text(annotation.text)
+    text = Text(annotation.text.rstrip())
     for span in shown:
         text.stylize(styles[type_of(span)], span.start, span.end)
     title = Text.assemble(

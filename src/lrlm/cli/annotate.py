@@ -1,0 +1,235 @@
+"""`lrlm annotate`: say where the names of a text come from."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from lrlm.artifacts import new_file, replace_file
+from lrlm.cli.console import as_plain_text, errors, output, progress_of
+from lrlm.cli.outputs import check_writable
+from lrlm.errors import InputError
+from lrlm.reading import BadLines, raw_lines
+
+if TYPE_CHECKING:
+    from lrlm.inference.model import Model
+    from lrlm.inference.annotation import Annotation
+    from lrlm.inference.topics import Topics
+
+STREAM = "-"
+"""Standard input or output, in place of a file."""
+
+
+class Format(StrEnum):
+    """How an annotation is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+    CONLL = "conll"
+
+
+def annotate(
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN] [TEXTFILE|-]",
+            help="A folder of 'lrlm train' (without one, the model that comes with lrlm), and a"
+            " text in UTF-8.",
+            show_default=False,
+        ),
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(metavar="ID|FILE.json", help="What the text is about.", show_default=False),
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option(metavar="KG", help="A knowledge graph to find topics in.")
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A corpus to find topics in.",
+            show_default="the one trained on, if it is near",
+        ),
+    ] = None,
+    format_: Annotated[
+        Format | None, typer.Option("--format", help="How to write it.", show_default="text")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="F", help="Write to a file.", show_default=False)
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Show mentions that are at least so probable.",
+            show_default="0.5; in JSON 0",
+        ),
+    ] = None,
+    jsonl: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IN.jsonl|-",
+            help='Many texts, a line each: {"id": …, "text": …, "topic": an id or a topic}.',
+            show_default=False,
+        ),
+    ] = None,
+    max_bad: Annotated[
+        float, typer.Option(min=0, max=0.999, help="Share of the lines that may be bad.")
+    ] = 0.001,
+    longest: Annotated[
+        int | None,
+        typer.Option(min=1, help="Characters that a text may have.", show_default="1,000,000"),
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="cpu, cuda, …, or auto: cuda where there is one.")
+    ] = "auto",
+) -> None:
+    """Find the names in a text, and say which facts about its topic they come from.
+
+    Every name that the topic's knowledge knows is a candidate; the model gives each explanation of
+    it a probability, given the whole text.
+    """
+    run, text_place = _sort_out(places or [], has_lines=jsonl is not None)
+    if out is not None and str(out) != STREAM:
+        check_writable([out])
+    if jsonl is None and topic is None:
+        raise InputError("say what the text is about with --topic ID or --topic FILE.json")
+    if jsonl is not None and topic is not None:
+        raise InputError("with --jsonl every line names its own topic: leave --topic out")
+    if jsonl is not None and format_ not in (None, Format.JSON):
+        raise InputError(f"--jsonl is answered in JSON, a line each; {format_} is for one text")
+
+    import lrlm
+    from lrlm.inference.texts import LONGEST, read_text
+    from lrlm.inference.topic_sources import topics_for
+    from lrlm.inference.topics import find_topic
+
+    most = longest or LONGEST
+    text = ""
+    if text_place is not None:
+        with _opened(text_place) as source:
+            text = read_text(source, where=text_place, longest=most)
+    model = lrlm.load(run, device=device)
+    topics = topics_for(model.run, graph=graph, corpus=corpus)
+    if jsonl is not None:
+        _annotate_lines(model, topics, jsonl, out, threshold or 0.0, most, max_bad)
+        return
+    assert topic is not None
+    annotation = model.annotate(text, find_topic(topic, topics), longest=most)
+    _write(annotation, format_ or Format.TEXT, threshold, out)
+
+
+def _sort_out(places: list[str], *, has_lines: bool) -> tuple[Path | None, str | None]:
+    """Tell the run from the text: both may be left out, the run always, the text with --jsonl."""
+    if len(places) > (1 if has_lines else 2):
+        raise InputError(
+            "with --jsonl only a run can be named beside it"
+            if has_lines
+            else "at most two places can be named: a run and a text"
+        )
+    run, text = None, None
+    if len(places) == 2:
+        run, text = Path(places[0]), places[1]
+    elif places and Path(places[0]).is_dir():
+        run = Path(places[0])
+    elif places and (places[0] == STREAM or Path(places[0]).exists()):
+        text = places[0]
+    elif places:
+        raise InputError(f"{places[0]} is neither a folder with a run nor a file with a text")
+    if has_lines and text is not None:
+        raise InputError(f"{text} is not a run, and with --jsonl there is no other text")
+    if not has_lines and text is None:
+        raise InputError("there is no text: name a file, or - for standard input")
+    return run, text
+
+
+@contextmanager
+def _opened(place: str) -> Iterator[IO[bytes]]:
+    if place == STREAM:
+        yield sys.stdin.buffer
+        return
+    try:
+        with Path(place).open("rb") as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read ({error.strerror})") from None
+
+
+def _write(
+    annotation: "Annotation", format_: Format, threshold: float | None, out: Path | None
+) -> None:
+    from lrlm.inference.jsonl import annotation_line
+    from lrlm.report.annotation_conll import annotation_to_conll
+    from lrlm.report.annotation_html import annotation_to_html
+    from lrlm.report.annotation_text import annotation_view
+
+    to_stream = out is None or str(out) == STREAM
+    least = 0.5 if threshold is None else threshold
+    if format_ is Format.TEXT and to_stream:
+        output.print(annotation_view(annotation, threshold=least))
+        return
+    if format_ is Format.TEXT:
+        content = as_plain_text(annotation_view(annotation, threshold=least))
+    elif format_ is Format.JSON:
+        content = annotation_line(annotation, threshold=threshold or 0.0) + "\n"
+    elif format_ is Format.HTML:
+        content = annotation_to_html(annotation, threshold=least)
+    else:
+        content = annotation_to_conll(annotation, threshold=least)
+    if out is None or to_stream:
+        typer.echo(content, nl=False)
+    else:
+        replace_file(out, content.encode())
+        errors.print(f"Wrote {escape(str(out))}.", highlight=False, soft_wrap=True)
+
+
+def _annotate_lines(
+    model: "Model",
+    topics: "Topics",
+    source: str,
+    out: Path | None,
+    threshold: float,
+    longest: int,
+    max_bad: float,
+) -> None:
+    from lrlm.inference.jsonl import LineLinker, annotate_lines
+
+    lines: Iterable[bytes] = sys.stdin.buffer if source == STREAM else raw_lines(Path(source))
+    bad_lines = BadLines(max_share=max_bad)
+    annotated = annotate_lines(
+        model.run,
+        lines,
+        LineLinker(model.run.link_options, topics, longest),
+        bad_lines,
+        where=Path("standard input" if source == STREAM else source),
+        threshold=threshold,
+    )
+    done = 0
+    with _stream_to(out) as stream, progress_of("texts") as progress:
+        for done, line in enumerate(annotated, start=1):
+            stream.write(f"{line}\n".encode())
+            progress("annotating", done)
+    errors.print(f"Annotated {done:,} texts.", highlight=False)
+    for example in bad_lines.examples:
+        errors.print(f"[yellow]left out:[/] {escape(example)}", highlight=False, soft_wrap=True)
+    if bad_lines.count > len(bad_lines.examples):
+        errors.print(f"[yellow]{bad_lines.count:,} bad lines in all[/]", highlight=False)
+
+
+@contextmanager
+def _stream_to(out: Path | None) -> Iterator[IO[bytes]]:
+    if out is None or str(out) == STREAM:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with new_file(out) as file:
+            yield file
