@@ -17,8 +17,8 @@ from lrlm.errors import InputError
 from lrlm.reading import BadLines, raw_lines
 
 if TYPE_CHECKING:
-    from lrlm.inference.model import Model
     from lrlm.inference.annotation import Annotation
+    from lrlm.inference.model import Model
     from lrlm.inference.topics import Topics
 
 STREAM = "-"
