@@ -15,19 +15,21 @@ SPANS = "lrlm"
 
 
 def to_spacy(annotation: Annotation, vocab: Any = None, *, threshold: float = 0.5) -> Any:
-    """Give a `spacy.tokens.Doc`; without a `spacy.Vocab`, with an empty one.
+    """Give a `spacy.tokens.Doc`; for many of them, give the vocabulary that they share.
 
     The probabilities of the mentions are in `doc.spans["lrlm"].attrs["probabilities"]`.
     """
     try:
+        import spacy
         from spacy.tokens import Doc, SpanGroup
-        from spacy.vocab import Vocab
     except ImportError:
         raise MissingExtraError(
             "spaCy is not installed; install it with: pip install 'lrlm[spacy]'"
         ) from None
     words, spaces = _words_and_spaces(annotation)
-    doc = Doc(Vocab() if vocab is None else vocab, words=words, spaces=spaces)
+    if vocab is None:
+        vocab = spacy.blank("xx").vocab  # of no certain language
+    doc = Doc(vocab, words=words, spaces=spaces)
     assert doc.text == annotation.text
     mentions = annotation.mentions(threshold)
     doc.spans[SPANS] = SpanGroup(
