@@ -1,0 +1,179 @@
+"""A folder of JSONL files in, a folder of annotated ones out, here or on a cluster.
+
+Every file is one job: it is read as a stream, and what it becomes has the same name in the other
+folder and appears there whole. A file whose result is there already is left alone, so a command
+that was stopped is simply given again. On a cluster both folders, the run and the graph must be
+where all machines see them, and lrlm must be installed there.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import pairwise
+from pathlib import Path
+
+import torch
+
+from lrlm.artifacts import MANIFEST, new_file, read_manifest, write_manifest
+from lrlm.errors import InputError, LrlmError
+from lrlm.inference.jsonl import LineLinker, annotate_lines
+from lrlm.inference.model import Model, load
+from lrlm.inference.texts import LONGEST
+from lrlm.inference.topic_sources import topics_for
+from lrlm.knowledge.spark_session import spark_session
+from lrlm.reading import BadLines, raw_lines
+
+FORMAT = "lrlm annotations"
+VERSION = 1
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How every file of a folder is annotated."""
+
+    run: Path | None = None
+    graph: Path | None = None
+    corpus: Path | None = None
+    threshold: float = 0.0
+    longest: int = LONGEST
+    max_bad: float = 0.001
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What became of one file."""
+
+    name: str
+    texts: int = 0
+    bad_lines: int = 0
+    examples: tuple[str, ...] = ()
+    failure: str | None = None
+    """Why there is no result; the other files have theirs."""
+
+
+def annotate_folder(
+    source: Path,
+    out: Path,
+    settings: Settings,
+    *,
+    master: str | None = None,
+    spark: bool = False,
+    progress: Callable[[str, int], None] = lambda _doing, _files: None,
+) -> list[FileReport]:
+    """Annotate the files that have no result yet; `master` says where Spark computes."""
+    files = _files(source)
+    _prepare(out, settings)
+    waiting = [path for path in files if not (out / result_name(path)).exists()]
+    reports: list[FileReport] = []
+    job = partial(annotate_file, out=out.absolute(), settings=_absolute(settings))
+    done = len(files) - len(waiting)
+    progress("annotating", done)
+    for report in _reports(job, [path.absolute() for path in waiting], master, spark=spark):
+        reports.append(report)
+        progress("annotating", done + len(reports))
+    failures = [report for report in reports if report.failure is not None]
+    if failures:
+        raise LrlmError(
+            f"{failures[0].failure} ({len(failures)} of {len(files)} files have no result yet;"
+            " the same command goes on with them)"
+        )
+    return reports
+
+
+def annotate_file(path: Path, *, out: Path, settings: Settings) -> FileReport:
+    """Annotate one file; what is wrong with it is reported, not raised."""
+    bad_lines = BadLines(max_share=settings.max_bad)
+    texts = 0
+    try:
+        model = _model(settings.run)
+        topics = topics_for(model.run, graph=settings.graph, corpus=settings.corpus)
+        linker = LineLinker(model.run.link_options, topics, settings.longest)
+        lines = annotate_lines(
+            model.run,
+            raw_lines(path),
+            linker,
+            bad_lines,
+            where=path,
+            threshold=settings.threshold,
+        )
+        with new_file(out / result_name(path)) as file:
+            for line in lines:
+                file.write(f"{line}\n".encode())
+                texts += 1
+    except (LrlmError, OSError) as error:
+        return FileReport(path.name, failure=str(error))
+    return FileReport(path.name, texts, bad_lines.count, tuple(bad_lines.examples))
+
+
+def result_name(path: Path) -> str:
+    """Name the result of a file; it is not compressed."""
+    return path.name[: path.name.index(".jsonl")] + ".jsonl"
+
+
+@lru_cache(maxsize=1)
+def _model(run: Path | None) -> Model:
+    """Load the model once a process."""
+    return load(run, device="cpu")
+
+
+def _reports(
+    job: Callable[[Path], FileReport], files: list[Path], master: str | None, *, spark: bool
+) -> Iterator[FileReport]:
+    """Do the jobs one after the other here, or all of them on a cluster."""
+    if not spark:
+        yield from map(job, files)
+    elif files:
+        with spark_session(master, "lrlm annotate") as session:
+            tasks = session.sparkContext.parallelize(files, len(files))
+            yield from tasks.map(partial(_on_one_core, job)).collect()
+
+
+def _on_one_core(job: Callable[[Path], FileReport], path: Path) -> FileReport:
+    """Spark gives every core a task of its own, so one task must not take several."""
+    torch.set_num_threads(1)
+    return job(path)
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder")
+    files = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIXES))
+    if not files:
+        raise InputError(f"{folder} has no files that end with {', '.join(SUFFIXES)}")
+    for first, second in pairwise(files):
+        if result_name(first) == result_name(second):
+            raise InputError(f"{first.name} and {second.name} would have the same result; keep one")
+    return files
+
+
+def _prepare(out: Path, settings: Settings) -> None:
+    """Make the folder of results, or see that the one there was begun in the same way."""
+    said = {
+        "run": "shipped" if settings.run is None else settings.run.resolve().name,
+        "threshold": settings.threshold,
+        "longest": settings.longest,
+    }
+    if not (out / MANIFEST).exists():
+        if out.exists() and any(out.iterdir()):
+            raise InputError(f"{out} holds files that lrlm did not write; choose another place")
+        out.mkdir(parents=True, exist_ok=True)
+        write_manifest(out, format=FORMAT, version=VERSION, **said)
+        return
+    there = read_manifest(out, format=FORMAT, version=VERSION, hint="choose another place")
+    for name, value in said.items():
+        if there.get(name) != value:
+            raise InputError(
+                f"{out} was begun with {name} {there.get(name)!r}, not {value!r};"
+                " choose another place"
+            )
+
+
+def _absolute(settings: Settings) -> Settings:
+    """Give paths that mean the same in every process."""
+    places = {
+        name: None if place is None else place.absolute()
+        for name in ("run", "graph", "corpus")
+        for place in (getattr(settings, name),)
+    }
+    return replace(settings, **places)
