@@ -117,7 +117,8 @@ class LstmBackbone(Backbone):
         check_shape("inputs_BI", inputs_BI, (state.rows, self.input_size))
         values_BD, hidden, cells = inputs_BI, [], []
         for layer, *last in zip(self.layers, state.hidden_LBD, state.cells_LBD, strict=True):
-            values_BD, cells_BD = torch.lstm_cell(values_BD, last, *layer.parameters())
+            assert isinstance(layer, nn.LSTM)
+            values_BD, cells_BD = torch.lstm_cell(values_BD, last, *layer.all_weights[0])
             hidden.append(values_BD)
             cells.append(cells_BD)
         return values_BD, LstmState(torch.stack(hidden), torch.stack(cells))

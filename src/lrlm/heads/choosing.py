@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+_BELOW_ONE = 1 - 2.0**-50
+"""Keeps rounding from putting a point behind the last choice that is possible."""
+
 
 @dataclass(frozen=True)
 class Choosing:
@@ -50,14 +53,11 @@ class Choosing:
         """Draw by inverting the distribution function."""
         largest_X1 = log_weights_XN.amax(1, keepdim=True)
         up_to_XN = (log_weights_XN - largest_X1).exp_().cumsum(1, dtype=torch.float64)
-        total_X1 = up_to_XN[:, -1:].contiguous()
         point_X1 = torch.rand(
-            total_X1.shape, generator=self.generator, dtype=torch.float64, device=total_X1.device
+            len(up_to_XN), 1, generator=self.generator, dtype=torch.float64, device=up_to_XN.device
         )
-        drawn_X1 = torch.searchsorted(up_to_XN, point_X1 * total_X1, right=True)
-        # Rounding may put a point at the very end, behind the last choice that is possible.
-        last_X1 = torch.searchsorted(up_to_XN, total_X1)
-        return torch.minimum(drawn_X1, last_X1).squeeze(1)
+        point_X1.mul_(up_to_XN[:, -1:]).mul_(_BELOW_ONE)
+        return torch.searchsorted(up_to_XN, point_X1, right=True).squeeze(1)
 
 
 def taken(values_XN: Tensor, chosen_X: Tensor) -> Tensor:

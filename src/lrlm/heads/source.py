@@ -24,8 +24,13 @@ class SourceHead(nn.Module):
         """
         check_shape("states_XD", states_XD, (None, self.state_size))
         check_shape("has_relations_X", has_relations_X, (len(states_XD),))
-        log_probs_X2 = self.linear(states_XD).log_softmax(1)
+        log_probs_X2 = self.log_probs(states_XD)
         return (
             torch.where(has_relations_X, log_probs_X2[:, 0], 0.0),
             torch.where(has_relations_X, log_probs_X2[:, 1], -torch.inf),
         )
+
+    def log_probs(self, states_XD: Tensor) -> Tensor:
+        """Give log P(word) and log P(relation) of states of topics that have relations: (X, 2)."""
+        log_probs_X2: Tensor = self.linear(states_XD).log_softmax(1)
+        return log_probs_X2

@@ -34,8 +34,7 @@ class LrlmWriter(VanillaWriter):
         if not self.star.relations:
             return super().choose(standing, limits, choosing)
         states_XD = standing.states_BD
-        has_relations_X = torch.ones_like(limits.word_X)
-        log_source_X2 = torch.stack(self._lrlm.source(states_XD, has_relations_X), dim=1)
+        log_source_X2 = self._lrlm.source.log_probs(states_XD)
         possible_X2 = torch.stack([limits.word_X, limits.form_XF.any(1)], dim=1)
         source_X = choosing.choose(log_source_X2.masked_fill(~possible_X2, -torch.inf))
         log_prob_X = taken(log_source_X2, source_X)

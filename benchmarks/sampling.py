@@ -1,0 +1,143 @@
+"""How fast text is written: all samples in one batch, beside a plain loop over one at a time.
+
+    python -m benchmarks.sampling [--threads 2] [--kind lrlm] [--samples 10] [--length 200]
+
+The model has random weights and the size `cpu` (an LSTM of 2 x 400, 24,000 words); texts do not end
+before their full length. What is timed is the writing alone, from the topic to the tokens: neither
+the loading of a model nor the scoring of the finished texts, which the plain loop does not do.
+"""
+
+import argparse
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from benchmarks.synthetic import RandomFeatures, Shape, zipf_counts
+from lrlm.backbones import LstmConfig
+from lrlm.heads import Choosing, RelationConfig, WordConfig, choose_cutoffs
+from lrlm.inference.decoding import decode
+from lrlm.inference.options import GenerationOptions
+from lrlm.inference.rules import Rules
+from lrlm.models import KINDS, LanguageModel, ModelConfig, VanillaLM, build_model
+from lrlm.models.writers import writer_of
+from lrlm.models.writing import Star
+from tests.oracles.sampling import plain_text
+
+SHAPE = Shape()
+SIZE = 400
+END = 5
+"""The id of `</s>`, which is among the most frequent words."""
+LONGEST_FORM = 3
+
+
+def make_model(kind: str) -> LanguageModel:
+    torch.manual_seed(0)
+    counts = zipf_counts(SHAPE.words)
+    words = WordConfig(embedding_size=SIZE, projection_size=SIZE)
+    words = replace(
+        words, cutoffs=choose_cutoffs(counts, width=words.projection_size, divisor=words.divisor)
+    )
+    config = ModelConfig(
+        kind=kind,
+        backbone=LstmConfig(layers=2, hidden_size=SIZE, dropout=0.5),
+        words=words,
+        relations=RelationConfig(type_size=100, object_size=100, hidden_size=SIZE),
+    )
+    model = build_model(
+        config,
+        word_counts=counts,
+        types=SHAPE.relations,
+        object_vectors=torch.randn(SHAPE.relations, 100),
+        form_feature_size=RandomFeatures.width,
+    )
+    for name, parameter in model.named_parameters():
+        if name == "source.linear.bias":  # as many segments are copied as in real text
+            torch.nn.init.zeros_(parameter).data[0] = math.log(SHAPE.tokens / SHAPE.candidates)
+    return model.eval()
+
+
+def make_star() -> Star:
+    """A topic like the average one of Wikipedia introductions with tables."""
+    random = np.random.default_rng(0)
+    forms = SHAPE.relations * SHAPE.forms
+    return Star(
+        types_R=torch.arange(SHAPE.relations),
+        objects_R=torch.arange(SHAPE.relations),
+        relation_F=torch.arange(SHAPE.relations).repeat_interleave(SHAPE.forms),
+        features_FW=torch.randn(forms, RandomFeatures.width),
+        length_F=torch.from_numpy(random.integers(1, LONGEST_FORM + 1, forms)),
+        words_FL=torch.from_numpy(random.integers(0, SHAPE.words, (forms, LONGEST_FORM))),
+        aliases_P=torch.arange(100, 100 + 2 * SHAPE.relations),
+        end_id=END,
+    )
+
+
+@dataclass(frozen=True)
+class Race:
+    """Writes the same number of tokens in two ways."""
+
+    model: LanguageModel
+    star: Star
+    samples: int
+    length: int
+
+    @torch.inference_mode()
+    def in_one_batch(self, seed: int) -> int:
+        """Write all samples side by side; give the number of tokens."""
+        options = GenerationOptions(min_length=self.length, max_length=self.length)
+        writer = writer_of(self.model, self.star)
+        steps = decode(
+            writer,
+            Rules(options, (), writer, texts=self.samples),
+            Choosing(generator=torch.Generator().manual_seed(seed)),
+            begun=writer.begin(),
+            texts=self.samples,
+            max_length=self.length,
+        )
+        return sum(len(written.word_B.tolist()) for _, written in steps)
+
+    def one_by_one(self, seed: int) -> int:
+        """Write one sample with the plain loop; give the number of tokens."""
+        assert isinstance(self.model, VanillaLM), "the plain loop knows Vanilla LM and LRLM"
+        generator = torch.Generator().manual_seed(seed)
+        text = plain_text(self.model, self.star, length=self.length, generator=generator, end=False)
+        return len(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--kind", choices=KINDS, default="lrlm")
+    parser.add_argument("--samples", type=int, default=10)
+    parser.add_argument("--length", type=int, default=200)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+
+    race = Race(make_model(arguments.kind), make_star(), arguments.samples, arguments.length)
+    ways = {"in one batch": race.in_one_batch}
+    if isinstance(race.model, VanillaLM):
+        ways["plain loop"] = race.one_by_one
+    best = dict.fromkeys(ways, 0.0)
+    for way in ways.values():
+        way(0)
+    for seed in range(1, arguments.repeats + 1):  # in turn, so that a noisy moment hits both
+        for name, way in ways.items():
+            start = time.perf_counter()
+            tokens = way(seed)
+            best[name] = max(best[name], tokens / (time.perf_counter() - start))
+    print(
+        f"{arguments.kind}, LSTM 2 x {SIZE}, {SHAPE.words:,} words, {SHAPE.relations} relations;"
+        f" {arguments.samples} samples of {arguments.length} tokens, {arguments.threads} threads"
+    )
+    for name, rate in best.items():
+        print(f"  {name:14} {rate:9,.0f} tokens per second")
+    if "plain loop" in best:
+        print(f"  ratio          {best['in one batch'] / best['plain loop']:9.1f}   goal 20")
+
+
+if __name__ == "__main__":
+    main()
