@@ -11,6 +11,7 @@ import pytest
 from lrlm.cli import main
 from lrlm.corpora.build import build_corpus
 from lrlm.evaluation import Spelling, as_dictionary, evaluate
+from lrlm.training.run import Run
 from lrlm.training.train import Wishes, train
 from tests.corpora import small_world
 from tests.training.tiny import SETTINGS
@@ -292,3 +293,22 @@ def test_what_is_no_run_is_one_line(home: Path, capsys: pytest.CaptureFixture[st
     assert "is not an lrlm run" in refused(capsys, "no/such/run")
     assert "is named twice" in refused(capsys, *paths(home, "lrlm", "lrlm"))
     assert "Missing argument" in refused(capsys)
+
+
+def test_unknown_words_may_cost_what_was_published(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "unknown_words.tsv"
+    run = paths(home, "vanilla")
+    plain = evaluate(run).runs[0].scores
+    year = "1219"  # a word of one text, twice; no other text has it
+    table.write_text(f"{year}\t-2.5\nelsewhere\t-1.0\n")
+    found = evaluate(run, published_words=table).runs[0].scores
+    cheaper = [old.nats() - new.nats() for old, new in zip(plain, found, strict=True)]
+    spelled = Run.open(run[0]).speller.log_probs([year])[0]
+    assert cheaper == pytest.approx([0] * 9 + [2 * (-2.5 - spelled)], abs=1e-3)
+    assert main(["evaluate", *run, "--unknown-words", str(table)]) == 0
+    assert re.search(r"1 of \d+ unknown", " ".join(capsys.readouterr().out.split()))
+    table.write_text("word\t0.5\n")
+    assert main(["evaluate", *run, "--unknown-words", str(table)]) == 2
+    assert "unknown_words.tsv:1: expected a word and the log" in capsys.readouterr().err

@@ -27,6 +27,14 @@ def evaluate(
             "--gold", help="Compare annotations and string matching with the gold mentions."
         ),
     ] = False,
+    unknown_words: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="F",
+            help="Published log-probabilities of unknown words (word TAB number), to use instead"
+            " of the spelling model.",
+        ),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="F", help="Write everything as JSON.")
     ] = None,
@@ -70,6 +78,7 @@ def evaluate(
             corpus=corpus,
             count_end=count_end,
             gold=gold,
+            published_words=unknown_words,
             device=device,
             progress=progress,
         )

@@ -10,6 +10,7 @@ from lrlm.evaluation.annotation import annotation_quality
 from lrlm.evaluation.claims import GoldJudge
 from lrlm.evaluation.explanations import Place, explain, unlinked_mentions
 from lrlm.evaluation.perplexity import perplexity
+from lrlm.evaluation.published_spelling import PublishedSpeller, read_published_words
 from lrlm.evaluation.reading import Reading
 from lrlm.evaluation.relation_bins import relation_bins
 from lrlm.evaluation.results import Evaluation, RunResult
@@ -33,6 +34,7 @@ def evaluate(
     corpus: Path | str | None = None,
     count_end: bool = False,
     gold: bool = False,
+    published_words: Path | None = None,
     device: str = "auto",
     batch_size: int | None = None,
     progress: Progress = lambda _what, _done: None,
@@ -40,9 +42,11 @@ def evaluate(
     """Evaluate runs side by side, on the corpus they were trained on or on another one.
 
     With `gold`, the mentions that string matching and the models claim are compared with the gold
-    mentions of the documents.
+    mentions of the documents. With `published_words`, a table of probabilities, unknown words that
+    stand there cost what it says.
     """
     progress("opening runs", 0)
+    published = {} if published_words is None else read_published_words(published_words)
     runs = open_runs(folders, device=str(choose_device(device)))
     evaluated = corpus_for(runs, corpus)
     require_splits(evaluated, (split,))
@@ -63,6 +67,7 @@ def evaluate(
             documents,
             unknown_words=len(unknown),
             words_to_spell=here,
+            published=published,
             gold=gold,
             batch_size=batch_size,
             progress=progress,
@@ -82,6 +87,8 @@ def evaluate(
         runs=tuple(results),
         bins=tuple(relation_bins(results[0].scores)),
         gold=match_strings(documents) if gold else None,
+        published_words=None if published_words is None else len(here & published.keys()),
+        words_to_spell=len(here),
     )
 
 
@@ -92,6 +99,7 @@ def evaluate_run(
     *,
     unknown_words: int,
     words_to_spell: set[str],
+    published: Mapping[str, float] | None = None,
     gold: bool = False,
     batch_size: int | None = None,
     progress: Progress = lambda _what, _done: None,
@@ -110,7 +118,7 @@ def evaluate_run(
                 gold_judge.see(reading, members)
 
     progress(f"{name}: spelling unknown words", 0)
-    speller = SpelledWords(run.speller, words_to_spell)
+    speller = SpelledWords(PublishedSpeller(published or {}, run.speller), words_to_spell)
     scores = score(
         run.model,
         replace(run.encoder, speller=speller),

@@ -49,6 +49,10 @@ class Evaluation:
     """The documents by number of relations."""
     gold: GoldMentions | None = None
     """If it was asked for."""
+    published_words: int | None = None
+    """Distinct unknown words of the split that cost what a table says; None without a table."""
+    words_to_spell: int = 0
+    """Distinct unknown words of the split."""
 
     def perplexities(self, run: RunResult) -> dict[str, float | None]:
         """Give all perplexities of a run."""
@@ -75,6 +79,8 @@ def as_dictionary(evaluation: Evaluation) -> dict[str, Any]:
         "is_training_corpus": evaluation.is_training_corpus,
         "count_end": evaluation.count_end,
         "unknown_words": evaluation.unknown_words,
+        "published_words": evaluation.published_words,
+        "words_to_spell": evaluation.words_to_spell,
         "relation_bins": [
             {
                 "fewest": each.fewest,

@@ -66,7 +66,7 @@ def annotate_folder(
     _prepare(out, settings)
     waiting = [path for path in files if not (out / result_name(path)).exists()]
     reports: list[FileReport] = []
-    job = partial(annotate_file, out=out.absolute(), settings=_absolute(settings))
+    job = partial(annotate_file, out=out.absolute(), settings=_for_any_process(settings))
     done = len(files) - len(waiting)
     progress("annotating", done)
     for report in _reports(job, [path.absolute() for path in waiting], master, spark=spark):
@@ -169,11 +169,15 @@ def _prepare(out: Path, settings: Settings) -> None:
             )
 
 
-def _absolute(settings: Settings) -> Settings:
+def _for_any_process(settings: Settings) -> Settings:
     """Give paths that mean the same in every process."""
-    places = {
-        name: None if place is None else place.absolute()
-        for name in ("run", "graph", "corpus")
-        for place in (getattr(settings, name),)
-    }
-    return replace(settings, **places)
+    return replace(
+        settings,
+        run=_absolute(settings.run),
+        graph=_absolute(settings.graph),
+        corpus=_absolute(settings.corpus),
+    )
+
+
+def _absolute(place: Path | None) -> Path | None:
+    return None if place is None else place.absolute()

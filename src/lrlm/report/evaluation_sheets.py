@@ -181,6 +181,11 @@ def _notes(evaluation: Evaluation) -> list[str]:
         if evaluation.count_end
         else "</s> is neither paid for nor counted.",
     ]
+    if evaluation.published_words is not None:
+        notes.append(
+            f"perplexity: {evaluation.published_words:,} of {evaluation.words_to_spell:,} unknown"
+            " words cost what the given table says, the others their spelling."
+        )
     if any(run.significance for run in runs):
         notes.append(
             "p: two-sided Wilcoxon signed-rank test over documents, against the better of Vanilla"

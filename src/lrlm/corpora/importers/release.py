@@ -8,7 +8,6 @@ The archive (or the folder that it was unpacked to) holds `{train,valid,test}.pk
     unknown_words.tsv   word, natural logarithm of its probability
 """
 
-import math
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -27,6 +26,7 @@ from lrlm.corpora.importers.archive import files_in
 from lrlm.corpora.importers.plain_pickle import load_plain, stream_plain_list
 from lrlm.corpora.importers.release_article import ArticleReader, entity_name
 from lrlm.corpora.importers.torch_tensors import read_matrix
+from lrlm.corpora.importers.word_values import parse_word_and_value
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.source import Progress, fingerprints
 from lrlm.corpora.statistics import SplitStatistics
@@ -262,17 +262,8 @@ def _write_unknown_words(release: _Release, folder: Path) -> int:
         return 0
     bad_lines = BadLines(max_share=1)
     with (folder / "unknown_words.tsv").open("w", encoding="utf-8") as target:
-        for word, value in read_records(release.files[_UNKNOWN_WORDS], _word_and_value, bad_lines):
+        for word, value in read_records(
+            release.files[_UNKNOWN_WORDS], parse_word_and_value, bad_lines
+        ):
             target.write(f"{word}\t{value!r}\n")
     return bad_lines.count
-
-
-def _word_and_value(line: str) -> tuple[str, float]:
-    word, _, number = line.rpartition("\t")
-    try:
-        value = float(number)
-    except ValueError:
-        raise BadLineError("expected a word and a number between a tab") from None
-    if not word or "\t" in word or not math.isfinite(value) or value > 0:
-        raise BadLineError("expected a word and the logarithm of a probability")
-    return word, value
