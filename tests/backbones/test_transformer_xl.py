@@ -78,7 +78,7 @@ def test_memory_has_its_own_length_in_evaluation(training: bool) -> None:
     slots = 4 if training else 9
     assert state.memory_LBMD.shape == (3, 2, slots, 6)
     assert state.filled_B.tolist() == [slots, 3]
-    assert not state.memory_LBMD.requires_grad
+    assert not state.detach().memory_LBMD.requires_grad
 
 
 def test_memory_longer_than_the_mode_keeps_is_cut() -> None:

@@ -31,13 +31,17 @@ TEXTS = [
 
 
 def make_model(kind: str, backbone: str, dtype: torch.dtype = torch.float64) -> LanguageModel:
-    """Build a small model of the toy world; the same weights every time."""
+    """Build a small model of the toy world; the same weights every time.
+
+    "lrlm+summary" is an LRLM that reads a summary of its topic first.
+    """
     torch.manual_seed(5)
+    kind, _, summary = kind.partition("+")
     config = ModelConfig(
         kind=kind,
         backbone=BACKBONES[backbone],
         words=WordConfig(embedding_size=5, projection_size=4),
-        relations=RelationConfig(type_size=3, object_size=3, hidden_size=5),
+        relations=RelationConfig(3, 3, hidden_size=5, summary=bool(summary)),
         positions=20,
         position_size=2,
     )

@@ -33,3 +33,11 @@ class TestLrlmOnLstm(LanguageModelContract):
 
 class TestLrlmOnTransformerXl(LanguageModelContract):
     kind, backbone = "lrlm", "transformer-xl"
+
+
+class TestLrlmWithSummaryOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+summary", "lstm"
+
+
+class TestLrlmWithSummaryOnTransformerXl(LanguageModelContract):
+    kind, backbone = "lrlm+summary", "transformer-xl"

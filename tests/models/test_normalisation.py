@@ -27,7 +27,7 @@ def star(topic: Topic) -> tuple[Window, list[list[Words]]]:
 
 @pytest.mark.parametrize("topic", [TOPIC, LONELY], ids=lambda topic: topic.id)
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
-@pytest.mark.parametrize("kind", ["vanilla", "lrlm"])
+@pytest.mark.parametrize("kind", ["vanilla", "lrlm", "lrlm+summary"])
 @torch.no_grad()
 def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic) -> None:
     model = make_model(kind, backbone)

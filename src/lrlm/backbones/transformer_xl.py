@@ -55,7 +55,6 @@ class TransformerXlState(State):
     """What went into every layer for the last tokens of each row, the newest in the last slot."""
 
     memory_LBMD: Tensor
-    """Without gradient: learning stops at the window's edge."""
     filled_B: Tensor
     """How many of the last slots of a row hold a token; the others hold zeros."""
 
@@ -65,8 +64,8 @@ class TransformerXlState(State):
         return self.memory_LBMD.shape[1]
 
     def detach(self) -> "TransformerXlState":
-        """The same memory; it never has a gradient."""
-        return self
+        """The same memory without the graph that made it."""
+        return TransformerXlState(self.memory_LBMD.detach(), self.filled_B)
 
     def select(self, rows: Tensor) -> "TransformerXlState":
         """The memory of the rows at these indices, in their order."""
@@ -116,7 +115,7 @@ class TransformerXlBackbone(Backbone):
         hidden_BTK = _hidden_keys(steps, slots, state.filled_B)
         read = []
         for layer, memory_BMD in zip(self.layers, state.memory_LBMD, strict=True):
-            read.append(torch.cat([memory_BMD, values_BTD.detach()], dim=1))
+            read.append(torch.cat([memory_BMD, values_BTD], dim=1))
             values_BTD = layer(
                 values_BTD,
                 seen_BKD=torch.cat([memory_BMD, values_BTD], dim=1),

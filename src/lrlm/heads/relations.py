@@ -27,6 +27,8 @@ class RelationConfig:
     """Width of the bottleneck between a state and what relations are compared with."""
     unseen_rate: float = 0.01
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
+    summary: bool = False
+    """Whether LRLM reads the mean of the topic's relations before the text (not in the paper)."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""

@@ -128,6 +128,7 @@ def build_model(
             backbone.output_size, config.relations.hidden_size, vectors.output_size
         ),
         forms=FormHead(backbone.output_size, form_feature_size),
+        summary=config.relations.summary,
     )
 
 

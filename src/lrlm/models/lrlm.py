@@ -5,7 +5,7 @@ E candidate edges, S places of a row where edges start, Q choices of a form, F f
 """
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lrlm.backbones import Backbone, State
 from lrlm.batching import Edges, Window
@@ -39,12 +39,39 @@ class LatentRelationLM(VanillaLM):
         vectors: RelationVectors,
         relations: RelationHead,
         forms: FormHead,
+        summary: bool = False,
     ) -> None:
+        """With `summary`, the mean of the topic's relations is read before the first token.
+
+        The paper's model learns what a topic has only where it chooses a relation, so it may begin
+        an article about a river whose topic is a country.
+        """
         super().__init__(embedding, backbone, words)
         self.source = source
         self.vectors = vectors
         self.relations = relations
         self.forms = forms
+        self.summary = nn.Linear(vectors.output_size, embedding.output_size) if summary else None
+
+    def begin(self, window: Window) -> State:
+        """Give the state before the first window, which may know the topic's relations."""
+        return self.read_topic(
+            super().begin(window), window.types_BR, window.objects_BR, window.relation_mask_BR
+        )
+
+    def read_topic(
+        self, state: State, types_BR: Tensor, objects_BR: Tensor, mask_BR: Tensor
+    ) -> State:
+        """Read the summary of each row's topic, where the model has one."""
+        if self.summary is None:
+            return state
+        known_BR1 = mask_BR[..., None]
+        total_BW = self.vectors(types_BR, objects_BR).masked_fill(~known_BR1, 0.0).sum(1)
+        mean_BW = total_BW / known_BR1.sum(1).clamp(min=1)
+        one_B = torch.ones(len(mask_BR), dtype=torch.long, device=mask_BR.device)
+        after: State
+        _, after = self.backbone(self.summary(mean_BW)[:, None], one_B, state)
+        return after
 
     def forward(self, window: Window, state: State) -> tuple[WindowScore, State]:
         """Sum over all segmentations of a window, and give the state after it."""

@@ -6,6 +6,7 @@ Shapes: X rows that choose, Y those that copy, D width of states, R relations, F
 import torch
 from torch import Tensor
 
+from lrlm.backbones import State
 from lrlm.heads import Choosing
 from lrlm.heads.choosing import taken
 from lrlm.models.lrlm import LatentRelationLM
@@ -55,6 +56,12 @@ class LrlmWriter(VanillaWriter):
             form_X[place_Y] = form_Y
             log_prob_X[place_Y] += log_prob_Y
         return Written(word_X, form_X, position_X, log_prob_X)
+
+    def _before_text(self) -> State:
+        star = self.star
+        return self._lrlm.read_topic(
+            super()._before_text(), star.types_R[None], star.objects_R[None], self._all_1R
+        )
 
     def _form(
         self, states_YD: Tensor, allowed_YF: Tensor, choosing: Choosing
