@@ -118,14 +118,17 @@ def annotate(
     if text_place is not None:
         with _opened(text_place) as source:
             text = read_text(source, where=text_place, longest=most)
-    model = lrlm.load(run, device=device)
-    topics = topics_for(model.run, graph=graph, corpus=corpus)
+    with progress_of("texts") as progress:
+        progress("loading the model", 0)
+        model = lrlm.load(run, device=device)
+        topics = topics_for(model.run, graph=graph, corpus=corpus)
+        if topic is not None:
+            progress("annotating", 0)
+            annotation = model.annotate(text, find_topic(topic, topics), longest=most)
     if jsonl is not None:
         _annotate_lines(model, topics, jsonl, out, threshold or 0.0, most, max_bad)
-        return
-    assert topic is not None
-    annotation = model.annotate(text, find_topic(topic, topics), longest=most)
-    _write(annotation, format_ or Format.TEXT, threshold, out)
+    else:
+        _write(annotation, format_ or Format.TEXT, threshold, out)
 
 
 def _sort_out(places: list[str], *, has_lines: bool) -> tuple[Path | None, str | None]:
