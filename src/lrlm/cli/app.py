@@ -9,7 +9,18 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
-from lrlm.cli import STOPPED, annotate, corpus, corpus_import, demo, evaluate, kg, pack, train
+from lrlm.cli import (
+    STOPPED,
+    annotate,
+    corpus,
+    corpus_import,
+    demo,
+    evaluate,
+    generate,
+    kg,
+    pack,
+    train,
+)
 from lrlm.cli.console import errors, output
 from lrlm.errors import LrlmError
 
@@ -36,6 +47,9 @@ app.command("evaluate", epilog="Example: lrlm evaluate runs/vanilla runs/lrlm --
 )
 app.command("annotate", epilog="Example: lrlm annotate article.txt --topic Norway --format html")(
     annotate.annotate
+)
+app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --temperature 0.7")(
+    generate.generate
 )
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
 

@@ -1,0 +1,48 @@
+"""Written texts in, the texts with `[relation]` marks in colour out: for a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group
+from rich.rule import Rule
+from rich.text import Text
+
+from lrlm.inference.generated import GeneratedText, Piece
+from lrlm.report.colours import terminal_styles
+
+_OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
+
+
+def generated_view(texts: Sequence[GeneratedText]) -> Group:
+    """Show texts one below the other, the best first; a type has the same colour in all of them."""
+    styles = terminal_styles(
+        piece.type for text in texts for piece in text.pieces if piece.type is not None
+    )
+    parts: list[Rule | Text] = []
+    for number, text in enumerate(texts, start=1):
+        title = Text.assemble((str(number), "bold"), (f"  {summary(text)}", "dim"))
+        parts += [Rule(title, align="left"), marked(text.pieces, styles), Text()]
+    return Group(*parts[:-1])
+
+
+def summary(text: GeneratedText) -> str:
+    """Say in one line how long and how probable a text is."""
+    stopped = "" if text.ended else ", stopped at the greatest length"
+    return f"{text.written_tokens:,} tokens, perplexity {text.perplexity:,.1f}{stopped}"
+
+
+def marked(pieces: Iterable[Piece], styles: dict[str, str]) -> Text:
+    """Write pieces, each copied one with its relation behind it."""
+    shown, end = Text(), 0
+    for piece in pieces:
+        shown.append_text(marked_piece(piece, styles, end=end))
+        end = piece.end
+    return shown
+
+
+def marked_piece(piece: Piece, styles: dict[str, str], *, end: int) -> Text:
+    """Write one piece after another that ended there; what parts them is a space or nothing."""
+    shown = Text(" " if piece.start > end else "")
+    if piece.type is None:
+        return shown.append(piece.text, _OTHERS[piece.source])
+    shown.append(piece.text, styles.get(piece.type, "bold"))
+    return shown.append(f" [{piece.type}]", "dim")
