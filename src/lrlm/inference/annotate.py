@@ -41,12 +41,11 @@ def _annotations(
     rows = batch_size or run.config.training.validation_batch_size
     for chunk in _chunks(documents, rows * BATCHES_AT_ONCE):
         encoded = list(_with_spelled_words(run.encoder, chunk).encode(chunk))
-        found: dict[int, Annotation] = {}
+        scores: dict[int, _Scores] = {}
         for batch in evaluation_batches([document.tokens for document in encoded], rows):
-            scores = _scores(run, [encoded[number] for number in batch])
-            for number, scored in zip(batch, scores, strict=True):
-                found[number] = _annotation(chunk[number], scored)
-        yield from (found[number] for number in range(len(chunk)))
+            scores.update(zip(batch, _scores(run, [encoded[n] for n in batch]), strict=True))
+        # Only numbers are kept until then: what a reader lets go of at once costs little memory.
+        yield from (_annotation(document, scores.pop(n)) for n, document in enumerate(chunk))
 
 
 def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[LinkedDocument]]:

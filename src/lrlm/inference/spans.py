@@ -91,19 +91,25 @@ class _Block:
         self._first = first
         self._words = words
         self._copies = copies
-        edges = [
-            (start, end, log_sum([score for _, score in listed]))
-            for (start, end), listed in copies.items()
-        ]
+        self._ending: dict[int, list[tuple[int, Copies]]] = {}
+        self._crossed: set[int] = set()
         length = len(words)
-        mirrored = [(length - end, length - start, score) for start, end, score in edges]
+        if len(copies) == 1:  # a name that no other overlaps with, as most are
+            ((_, listed),) = copies.items()
+            self._before, self._after = [0.0], [0.0] * (length + 1)
+            self.total = log_sum([sum(words), *[score for _, score in listed]])
+            return
+        edges: dict[int, list[tuple[int, float]]] = {}
+        mirrored: dict[int, list[tuple[int, float]]] = {}
+        for (start, end), listed in copies.items():
+            score = log_sum([score for _, score in listed])
+            edges.setdefault(end, []).append((start, score))
+            mirrored.setdefault(length - start, []).append((length - end, score))
+            self._crossed.update(range(start + 1, end))
+            self._ending.setdefault(end, []).append((start, listed))
         self._before = _reach(words, edges)
         self._after = _reach(words[::-1], mirrored)[::-1]
         self.total = self._before[-1]
-        self._crossed = {boundary for start, end, _ in edges for boundary in range(start + 1, end)}
-        self._ending: dict[int, list[tuple[int, Copies]]] = {}
-        for (start, end), listed in copies.items():
-            self._ending.setdefault(end, []).append((start, listed))
 
     def explained(self) -> Iterator[Span]:
         """Explain each span of the block."""
@@ -122,7 +128,7 @@ class _Block:
         ]
         words = math.exp(around + sum(self._words[start:end]))
         found.append((words, Kind.WORDS, self._steps(start, end, None)))
-        mixtures = self._mixtures(start, end) if end - start > 1 else []
+        mixtures = self._mixtures(start, end) if self._ending and end - start > 1 else []
         found += [
             (math.exp(around + score), Kind.MIXTURE, self._steps(start, end, path))
             for score, path in mixtures[:MOST_MIXTURES]
@@ -171,12 +177,14 @@ class _Block:
 
     def _inside(self, start: int, end: int) -> float:
         """Sum over all ways to fill a span."""
-        edges = [
-            (begin - start, place - start, log_sum([score for _, score in copies]))
+        edges = {
+            place - start: [
+                (begin - start, log_sum([score for _, score in copies]))
+                for begin, copies in self._ending.get(place, ())
+                if begin >= start
+            ]
             for place in range(start + 1, end + 1)
-            for begin, copies in self._ending.get(place, ())
-            if begin >= start
-        ]
+        }
         return _reach(self._words[start:end], edges)[-1]
 
     def _steps(self, start: int, end: int, path: "_Path | None") -> tuple[Segment, ...]:
@@ -204,23 +212,17 @@ class _Path:
     fact: Fact
 
 
-def _reach(words: Sequence[float], edges: Sequence[tuple[int, int, float]]) -> list[float]:
-    """Give the log of the sum over all ways from the beginning to each boundary."""
-    if len(words) == 1:  # as in every other block
-        return [0.0, log_sum([words[0], *[score for _, _, score in edges]])]
-    leaving: dict[int, list[tuple[int, float]]] = {}
-    for start, end, score in edges:
-        leaving.setdefault(start, []).append((end, score))
-    arriving: list[list[float]] = [[] for _ in range(len(words) + 1)]
-    arriving[0].append(0.0)
-    sums = []
-    for place, scores in enumerate(arriving):
-        here = log_sum(scores)
+def _reach(words: Sequence[float], edges: Mapping[int, Sequence[tuple[int, float]]]) -> list[float]:
+    """Give the log of the sum over all ways from the beginning to each boundary.
+
+    `edges` has, for a boundary, where those that end there start, and their log scores.
+    """
+    sums = [0.0]
+    for place, word in enumerate(words, start=1):
+        here = sums[-1] + word
+        if ending := edges.get(place):
+            here = log_sum([here, *[sums[start] + score for start, score in ending]])
         sums.append(here)
-        if place < len(words):
-            arriving[place + 1].append(here + words[place])
-        for end, score in leaving.get(place, ()):
-            arriving[end].append(here + score)
     return sums
 
 
