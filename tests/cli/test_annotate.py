@@ -195,7 +195,7 @@ def test_topics_without_relations_are_fine(
         (["lrlm", "text.txt", "--topic", "Town3", "--corpus", "lrlm"], "is not an lrlm corpus"),
         (["lrlm", "text.txt", "--topic", "Town3", "--graph", "lrlm"], "lrlm is not an lrlm"),
         (["lrlm", "--jsonl", "no.jsonl"], "no.jsonl: cannot be read"),
-        (["lrlm", "--jsonl", "corpus"], "corpus: cannot be read"),
+        (["lrlm", "--jsonl", "corpus"], "say which folder"),
         (["lrlm", "--jsonl", "x", "--topic", "Town3"], "leave --topic out"),
         (["lrlm", "--jsonl", "x", "--format", "html"], "--jsonl is answered in JSON"),
         (["text.txt", "--jsonl", "x"], "text.txt is not a run"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lrlm.cli import main
 from lrlm.errors import InputError, LrlmError
 from lrlm.inference.folders import Settings, annotate_folder
 from lrlm.training.train import Wishes, train
@@ -101,3 +102,16 @@ def test_spark_gives_the_same(run: Path, texts: Path, tmp_path: Path) -> None:
             mine, theirs = json.loads(one), json.loads(other)
             assert mine["best"] == theirs["best"]
             assert mine["nats"] == pytest.approx(theirs["nats"], rel=1e-5)
+
+
+def test_the_command(
+    run: Path, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["annotate", str(run), "--jsonl", str(texts)]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 0
+    assert "Annotated 12 texts in 3 files" in capsys.readouterr().err
+    assert len(results(tmp_path / "out")) == 3
+    assert main(command) == 2
+    assert "with --out DIR" in capsys.readouterr().err
+    assert main([*command, "--out", str(tmp_path / "other"), "--master", "local"]) == 2
+    assert "--master is for --engine spark" in capsys.readouterr().err

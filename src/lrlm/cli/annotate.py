@@ -25,6 +25,9 @@ STREAM = "-"
 """Standard input or output, in place of a file."""
 
 
+_MOST_EXAMPLES = 5
+
+
 class Format(StrEnum):
     """How an annotation is written."""
 
@@ -32,6 +35,13 @@ class Format(StrEnum):
     JSON = "json"
     HTML = "html"
     CONLL = "conll"
+
+
+class Engine(StrEnum):
+    """What annotates a folder."""
+
+    HERE = "here"
+    SPARK = "spark"
 
 
 def annotate(
@@ -77,9 +87,20 @@ def annotate(
     jsonl: Annotated[
         str | None,
         typer.Option(
-            metavar="IN.jsonl|-",
-            help='Many texts, a line each: {"id": …, "text": …, "topic": an id or a topic}.',
+            metavar="IN.jsonl|DIR|-",
+            help='Many texts, a line each: {"id": …, "text": …, "topic": an id or a topic}; or a'
+            " folder of such files, annotated into the folder --out.",
             show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[
+        Engine | None,
+        typer.Option(help="What annotates a folder.", show_default="here"),
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Where Spark computes.", show_default="as Spark is set up"
         ),
     ] = None,
     max_bad: Annotated[
@@ -99,7 +120,12 @@ def annotate(
     it a probability, given the whole text.
     """
     run, text_place = _sort_out(places or [], has_lines=jsonl is not None)
-    if out is not None and str(out) != STREAM:
+    is_folder = jsonl is not None and jsonl != STREAM and Path(jsonl).is_dir()
+    if (engine or master) and not is_folder:
+        raise InputError("--engine and --master are for a folder of texts: --jsonl DIR --out DIR")
+    if master is not None and engine is not Engine.SPARK:
+        raise InputError("--master is for --engine spark")
+    if out is not None and str(out) != STREAM and not is_folder:
         check_writable([out])
     if jsonl is None and topic is None:
         raise InputError("say what the text is about with --topic ID or --topic FILE.json")
@@ -107,6 +133,14 @@ def annotate(
         raise InputError("with --jsonl every line names its own topic: leave --topic out")
     if jsonl is not None and format_ not in (None, Format.JSON):
         raise InputError(f"--jsonl is answered in JSON, a line each; {format_} is for one text")
+
+    if jsonl is not None and is_folder:
+        if out is None or str(out) == STREAM:
+            raise InputError("say which folder the annotated files are written to with --out DIR")
+        _annotate_folder(
+            Path(jsonl), out, run, graph, corpus, threshold, longest, max_bad, engine, master
+        )
+        return
 
     import lrlm
     from lrlm.inference.texts import LONGEST, read_text
@@ -226,6 +260,39 @@ def _annotate_lines(
         errors.print(f"[yellow]left out:[/] {escape(example)}", highlight=False, soft_wrap=True)
     if bad_lines.count > len(bad_lines.examples):
         errors.print(f"[yellow]{bad_lines.count:,} bad lines in all[/]", highlight=False)
+
+
+def _annotate_folder(
+    source: Path,
+    out: Path,
+    run: Path | None,
+    graph: Path | None,
+    corpus: Path | None,
+    threshold: float | None,
+    longest: int | None,
+    max_bad: float,
+    engine: Engine | None,
+    master: str | None,
+) -> None:
+    from lrlm.inference.folders import Settings, annotate_folder
+    from lrlm.inference.texts import LONGEST
+
+    settings = Settings(run, graph, corpus, threshold or 0.0, longest or LONGEST, max_bad)
+    with progress_of("files") as progress:
+        reports = annotate_folder(
+            source, out, settings, spark=engine is Engine.SPARK, master=master, progress=progress
+        )
+    texts = sum(report.texts for report in reports)
+    bad = sum(report.bad_lines for report in reports)
+    errors.print(
+        f"Annotated {texts:,} texts in {len(reports):,} files; they are in {escape(str(out))}.",
+        highlight=False,
+        soft_wrap=True,
+    )
+    for example in [example for report in reports for example in report.examples][:_MOST_EXAMPLES]:
+        errors.print(f"[yellow]left out:[/] {escape(example)}", highlight=False, soft_wrap=True)
+    if bad > _MOST_EXAMPLES:
+        errors.print(f"[yellow]{bad:,} bad lines in all[/]", highlight=False)
 
 
 @contextmanager
