@@ -77,3 +77,14 @@ def test_wrong_input_is_refused_by_name(head: FormHead) -> None:
         head.log_probs(states, features, query[:2])
     with pytest.raises(InputError, match=r"query_F\[2\] is 2"):
         head.log_probs(states, features, torch.tensor([0, 0, 2]))
+
+
+def test_choices_among_shared_forms_are_the_same() -> None:
+    torch.manual_seed(0)
+    head = FormHead(3, 2).double()
+    states, features = torch.randn(2, 3).double(), torch.randn(5, 2).double()
+    mask = torch.tensor([[True, True, False, False, False], [False, False, True, True, True]])
+    shared = head.masked_log_probs(states, features, mask)
+    alone = head.log_probs(states, features, torch.tensor([0, 0, 1, 1, 1]))
+    torch.testing.assert_close(shared[mask], alone)
+    assert (shared[~mask] == -torch.inf).all()

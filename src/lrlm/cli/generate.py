@@ -109,10 +109,10 @@ def generate(
     if out is not None:
         check_writable([out])
 
-    import lrlm
     from lrlm.inference.generate import generate as write
     from lrlm.inference.generate import stream as write_piecewise
     from lrlm.inference.generated_json import generated_to_json
+    from lrlm.inference.model import load
     from lrlm.inference.options import GenerationOptions
     from lrlm.inference.topic_sources import topics_for
     from lrlm.inference.topics import find_topic
@@ -133,7 +133,7 @@ def generate(
     )
     with progress_of("texts") as progress:
         progress("loading the model", 0)
-        model = lrlm.load(run, device=device)
+        model = load(run, device=device)
         found = find_topic(topic, topics_for(model.run, graph=graph, corpus=corpus))
         if not stream:
             progress("writing", 0)
