@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lrlm.artifacts import MANIFEST, fingerprint, new_folder, read_manifest, write_manifest
+from lrlm.artifacts import (
+    MANIFEST,
+    fingerprint,
+    new_file,
+    new_folder,
+    read_manifest,
+    write_manifest,
+)
 from lrlm.errors import FormatError, InputError
 
 
@@ -203,3 +210,17 @@ def test_a_file_name_that_is_no_text_can_still_be_written(tmp_path: Path) -> Non
     write_manifest(tmp_path, format="a thing", version=1, inputs=[fingerprint(path)])
     manifest = read_manifest(tmp_path, format="a thing", version=1, hint="")
     assert manifest["inputs"][0]["name"] == "caf\ufffd"
+
+
+def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with new_file(path) as file:
+        file.write(b"one ")
+        assert not path.exists()
+        file.write(b"two")
+    assert path.read_bytes() == b"one two"
+    with pytest.raises(KeyboardInterrupt), new_file(path) as file:
+        file.write(b"three")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"one two"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
