@@ -35,6 +35,17 @@ def evaluate(
             " of the spelling model.",
         ),
     ] = None,
+    mentions: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Write about N topics, and count the mentions of NKLM and LRLM.",
+            show_default=False,
+        ),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(help="With --mentions, how many texts to write about each topic.")
+    ] = 10,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="F", help="Write everything as JSON.")
     ] = None,
@@ -63,7 +74,9 @@ def evaluate(
     """
     from lrlm.evaluation.evaluate import evaluate as run_evaluation
     from lrlm.evaluation.results import as_dictionary
+    from lrlm.inference.mentions import mention_statistics
     from lrlm.report.evaluation_sheets import sheets
+    from lrlm.report.mention_sheet import mention_sheet
     from lrlm.report.relation_plot import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal
 
@@ -72,6 +85,19 @@ def evaluate(
     files = [path for path in (json_file, markdown, latex, plot) if path is not None]
     check_writable(files)
     with progress_of("documents") as progress:
+        named = (
+            None
+            if mentions is None
+            else mention_statistics(
+                runs,
+                topics=mentions,
+                samples=samples,
+                split=split,
+                corpus=corpus,
+                device=device,
+                progress=progress,
+            )
+        )
         evaluation = run_evaluation(
             runs,
             split=split,
@@ -83,8 +109,13 @@ def evaluate(
             progress=progress,
         )
     tables = sheets(evaluation)
+    if named is not None:
+        tables = [*tables, mention_sheet(named)]
     if json_file is not None:
-        text = json.dumps(as_dictionary(evaluation), ensure_ascii=False, indent=1)
+        content = as_dictionary(evaluation)
+        if named is not None:
+            content["mentions"] = named.as_dictionary()
+        text = json.dumps(content, ensure_ascii=False, indent=1)
         replace_file(json_file, f"{text}\n".encode())
     if markdown is not None:
         replace_file(markdown, "\n".join(map(to_markdown, tables)).encode())

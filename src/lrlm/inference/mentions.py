@@ -1,0 +1,182 @@
+"""Runs and articles in, how often they name the topic's objects out: whole, in part, and again.
+
+The paper's table of generated samples: texts are written about the topics of some articles, and
+what they copied is counted beside what the articles themselves mention.
+
+Words that are copied one after the other from the same object are cut into its forms so that the
+fewest are left over. Each form is a full mention; words left over side by side are a partial one.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from lrlm.corpora import LinkableRelation, LinkedDocument
+from lrlm.corpora.pruning import prune
+from lrlm.errors import InputError
+from lrlm.evaluation.runs import corpus_for, open_runs, short_names
+from lrlm.evaluation.scoring import Progress
+from lrlm.inference.options import GenerationOptions
+from lrlm.inference.pieces import Token, all_forms
+from lrlm.inference.star import star_of
+from lrlm.inference.task import Task
+from lrlm.inference.topics import topic_of
+from lrlm.models.writers import writer_of
+from lrlm.training.data import require_splits
+from lrlm.training.devices import choose_device
+from lrlm.training.run import Run
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MentionCounts:
+    """Mentions in some texts, on average in one."""
+
+    texts: int
+    partial: float
+    full: float
+    repeated: float
+    """Full mentions of an object that had been named in full before."""
+
+
+@dataclass(frozen=True, slots=True)
+class MentionStatistics:
+    """What runs name in the texts they write, beside the articles about the same topics."""
+
+    split: str
+    topics: int
+    samples: int
+    """Texts about each topic."""
+    runs: dict[str, MentionCounts]
+    gold: MentionCounts
+
+    def as_dictionary(self) -> dict[str, Any]:
+        """Give everything as plain values."""
+        return asdict(self)
+
+
+def mention_statistics(
+    folders: Sequence[Path | str],
+    *,
+    topics: int,
+    samples: int = 10,
+    split: str = "test",
+    corpus: Path | str | None = None,
+    seed: int = 0,
+    options: GenerationOptions | None = None,
+    device: str = "auto",
+    progress: Progress = lambda _what, _done: None,
+) -> MentionStatistics:
+    """Write samples about the topics of some articles with every run that uses relations."""
+    if topics < 1 or samples < 1:
+        raise InputError(
+            f"mentions are counted over at least one topic and sample, not {topics} and {samples}"
+        )
+    progress("opening runs", 0)
+    runs = open_runs(folders, device=str(choose_device(device)))
+    source = corpus_for(runs, corpus)
+    require_splits(source, (split,))
+    documents = list(source.documents(split))
+    order = np.random.default_rng(seed).permutation(len(documents))[:topics]
+    chosen = [documents[place] for place in sorted(order.tolist())]
+    counts = {
+        name: _count(
+            run,
+            chosen,
+            samples=samples,
+            seed=seed,
+            options=options or GenerationOptions(),
+            progress=lambda done, name=name: progress(f"{name}: writing", done),
+        )
+        for run, name in zip(runs, short_names(runs), strict=True)
+        if writer_of(run.model, star_of(run, ())).uses_relations
+    }
+    if not counts:
+        raise InputError("mentions are those of an NKLM or an LRLM, and none of the runs is one")
+    gold = _mean([_gold(document) for document in chosen])
+    return MentionStatistics(split, len(chosen), samples, counts, gold)
+
+
+@torch.inference_mode()
+def _count(
+    run: Run,
+    documents: Sequence[LinkedDocument],
+    *,
+    samples: int,
+    seed: int,
+    options: GenerationOptions,
+    progress: Callable[[int], None],
+) -> MentionCounts:
+    """Count what a run copies in samples about the topics of some articles."""
+    counts = []
+    for number, document in enumerate(documents):
+        progress(number)
+        task = Task(run, topic_of(document), options, seed + number)
+        texts: list[list[Token]] = [[] for _ in range(samples)]
+        for text, token in task.tokens(samples):
+            if token is not None:
+                texts[text].append(token)
+        counts += [count_mentions(tokens, task.relations) for tokens in texts]
+    return _mean(counts)
+
+
+def count_mentions(
+    tokens: Sequence[Token], relations: Sequence[LinkableRelation]
+) -> tuple[int, int, int]:
+    """Count partial, full and repeated mentions in one text."""
+    forms = all_forms(relations)
+    of_object: dict[str, set[Words]] = {}
+    for form in forms:
+        of_object.setdefault(form.relation.object, set()).add(form.words)
+    partial = 0
+    named: list[str] = []
+    copied_from = [None if t.form < 0 else forms[t.form].relation.object for t in tokens]
+    for object_, run in groupby(zip(copied_from, tokens, strict=True), key=lambda pair: pair[0]):
+        if object_ is not None:
+            words = tuple(token.word for _, token in run)
+            left_over, full = cut_into_forms(words, of_object[object_])
+            partial += left_over
+            named += [object_] * full
+    return partial, len(named), len(named) - len(set(named))
+
+
+def cut_into_forms(words: Words, forms: set[Words]) -> tuple[int, int]:
+    """Cut words so that the fewest are in no form, then into the fewest pieces.
+
+    Gives how many pieces are left over, and how many forms there are.
+    """
+    # After each word: (words left over, pieces, pieces left over, ends with one left over).
+    best: list[tuple[int, int, int, bool]] = [(0, 0, 0, False)]
+    for end in range(1, len(words) + 1):
+        lost, pieces, left_over, is_open = best[end - 1]
+        begins = 0 if is_open else 1
+        ways = [(lost + 1, pieces + begins, left_over + begins, True)]
+        for start in range(end):
+            if words[start:end] in forms:
+                lost, pieces, left_over, _ = best[start]
+                ways.append((lost, pieces + 1, left_over, False))
+        best.append(min(ways))
+    _, pieces, left_over, _ = best[-1]
+    return left_over, pieces - left_over
+
+
+def _gold(document: LinkedDocument) -> tuple[int, int, int]:
+    """Count what an article mentions: as is known, or else its longest matches."""
+    if document.gold is not None:
+        named = [mention.object for mention in document.gold if mention.object is not None]
+    else:
+        pruned = prune(document.mentions, document.relations)
+        named = [document.relations[mention.relation].object for mention in pruned]
+    return 0, len(named), len(named) - len(set(named))
+
+
+def _mean(counts: Iterable[tuple[int, int, int]]) -> MentionCounts:
+    listed = list(counts)
+    partial, full, repeated = (sum(column) / len(listed) for column in zip(*listed, strict=True))
+    return MentionCounts(len(listed), partial, full, repeated)
