@@ -85,7 +85,9 @@ def test_cuts_are_the_best_of_all(words: Words, forms: set[Words]) -> None:
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
 @pytest.mark.parametrize("kind", ["nklm", "lrlm"])
 def test_lrlm_never_leaves_a_name_unfinished(kind: str, backbone: str) -> None:
-    task = Task(toy_run(kind, backbone), TOPIC, GenerationOptions(min_length=20, max_length=20), seed=2)
+    task = Task(
+        toy_run(kind, backbone), TOPIC, GenerationOptions(min_length=20, max_length=20), seed=2
+    )
     texts: list[list[Token]] = [[] for _ in range(200)]
     with torch.inference_mode():
         for number, token in task.tokens(len(texts)):
