@@ -142,7 +142,7 @@ def annotate(
         )
         return
 
-    import lrlm
+    from lrlm.inference.model import load
     from lrlm.inference.texts import LONGEST, read_text
     from lrlm.inference.topic_sources import topics_for
     from lrlm.inference.topics import find_topic
@@ -154,7 +154,7 @@ def annotate(
             text = read_text(source, where=text_place, longest=most)
     with progress_of("texts") as progress:
         progress("loading the model", 0)
-        model = lrlm.load(run, device=device)
+        model = load(run, device=device)
         topics = topics_for(model.run, graph=graph, corpus=corpus)
         if topic is not None:
             progress("annotating", 0)
