@@ -125,6 +125,19 @@ def test_wrong_ids_are_refused() -> None:
         VectorTable(3, given_VW=torch.zeros(2, 4))
 
 
+def test_given_vectors_may_be_tuned() -> None:
+    given = torch.randn(2, 3)
+    table = VectorTable(3, learned=1, given_VW=given, tuned=True)
+    ids = torch.tensor([0, 1, 2, -1])
+    vectors = table(ids)
+    assert torch.equal(vectors[:2], given)
+    vectors.sum().backward()
+    assert table.learned_VW.grad is not None
+    assert torch.equal(table.learned_VW.grad, torch.ones(4, 3))
+    with pytest.raises(InputError):
+        table(torch.tensor([3]))
+
+
 def test_a_relation_is_its_type_beside_its_object() -> None:
     vectors = RelationVectors(VectorTable(2, learned=3), VectorTable(4, learned=2), unseen_rate=0.0)
     types, objects = torch.tensor([[0, 2, -1]]), torch.tensor([[1, -1, 0]])

@@ -27,6 +27,8 @@ class RelationConfig:
     """Width of the bottleneck between a state and what relations are compared with."""
     unseen_rate: float = 0.01
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
+    tuned_types: bool = False
+    """Whether training also changes the given vectors of relation types (not in the paper)."""
     summary: bool = False
     """Whether LRLM reads the mean of the topic's relations before the text (not in the paper)."""
 
@@ -41,18 +43,30 @@ class RelationConfig:
 class VectorTable(nn.Module):
     """Vectors by id: given ones first, which stay as they are, then learned ones.
 
-    An id of −1 has no vector of its own; all such share one that is learned.
+    An id of −1 has no vector of its own; all such share one that is learned. `tuned` vectors that
+    were given are learned too, from what they are.
     """
 
-    def __init__(self, width: int, *, learned: int = 0, given_VW: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        width: int,
+        *,
+        learned: int = 0,
+        given_VW: Tensor | None = None,
+        tuned: bool = False,
+    ) -> None:
         super().__init__()
-        given_VW = torch.empty(0, width) if given_VW is None else given_VW
+        given_VW = torch.empty(0, width) if given_VW is None else given_VW.detach()
         check_shape("given_VW", given_VW, (None, width))
         self.width = width
-        self.register_buffer("given_VW", given_VW.detach().clone())
+        fresh_VW = torch.empty(1 + learned, width).uniform_(-0.1, 0.1)
+        if tuned:
+            fresh_VW = torch.cat([fresh_VW[:1], given_VW, fresh_VW[1:]])
+            given_VW = given_VW[:0]
+        self.register_buffer("given_VW", given_VW.clone())
         self.given_VW: Tensor
         # Row 0 is the shared one.
-        self.learned_VW = nn.Parameter(torch.empty(1 + learned, width).uniform_(-0.1, 0.1))
+        self.learned_VW = nn.Parameter(fresh_VW)
 
     def __len__(self) -> int:
         return len(self.given_VW) + len(self.learned_VW) - 1

@@ -145,7 +145,12 @@ def _relation_vectors(
     if given > types:
         raise InputError(f"there are vectors of {given} relation types, but only {types} types")
     return RelationVectors(
-        VectorTable(config.type_size, learned=types - given, given_VW=type_vectors),
+        VectorTable(
+            config.type_size,
+            learned=types - given,
+            given_VW=type_vectors,
+            tuned=config.tuned_types,
+        ),
         VectorTable(config.object_size, given_VW=object_vectors),
         unseen_rate=config.unseen_rate,
     )
