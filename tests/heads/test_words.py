@@ -144,6 +144,13 @@ def test_vectors_of_words(cutoffs: tuple[int, ...]) -> None:
         assert set(gradient.abs().sum(1).nonzero().flatten().tolist()) == used
 
 
+@pytest.mark.parametrize("cutoffs", CUTOFFS)
+def test_a_few_words_are_looked_up_the_same(cutoffs: tuple[int, ...]) -> None:
+    embedding, _ = build(cutoffs)
+    ids = torch.tensor([*range(WORDS), 0, WORDS - 1])
+    torch.testing.assert_close(embedding.step(ids), embedding(ids), rtol=0, atol=1e-14)
+
+
 def test_tied_tables_are_the_same_parameters_and_untied_ones_are_not() -> None:
     embedding, head = build((4, 9), tied=True)
     assert all(a is b for a, b in zip(embedding.tables, head.tables, strict=True))

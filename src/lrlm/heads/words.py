@@ -105,6 +105,20 @@ class WordEmbedding(nn.Module):
         unflattened: Tensor = vectors_XE.unflatten(0, ids.shape)
         return unflattened
 
+    def step(self, ids_X: Tensor) -> Tensor:
+        """Look up a few words, as `forward` does: (X, E).
+
+        Every cluster is asked for every word, which takes fewer operations than to sort them.
+        """
+        vectors_XE: Tensor = functional.embedding(
+            ids_X.clamp(max=len(self.clusters[0]) - 1), self.tables[0]
+        )
+        for cluster, table, up in zip(self.clusters[1:], self.tables[1:], self.maps, strict=True):
+            within_X = ids_X - cluster.first
+            found_XE = up(functional.embedding(within_X.clamp(0, len(cluster) - 1), table))
+            vectors_XE = torch.where(within_X[:, None] >= 0, found_XE, vectors_XE)
+        return vectors_XE
+
 
 class WordHead(nn.Module):
     """P(x | h) = softmax(W₁(W₂h + b₂) + b₁), the softmax over all words or in two steps.

@@ -46,9 +46,9 @@ def _next(
 ) -> Written:
     """Give each row its next token: of the form that it is copying, or one that is chosen."""
     last = standing.last
-    rows_B = torch.arange(len(last.word_B), device=last.word_B.device)
     copying_B = _is_copying(writer, last)
-    if not bool(copying_B.any()):
+    if copying_B is None:
+        rows_B = torch.arange(len(last.word_B), device=last.word_B.device)
         written = writer.choose(standing, rules.limits(length, rows_B), choosing)
         rules.note(rows_B, last, written)
         return written
@@ -68,9 +68,10 @@ def _next(
     return Written(word_B, form_B, position_B, log_prob_B)
 
 
-def _is_copying(writer: Writer, last: Written) -> Tensor:
-    """Say which rows are in the middle of a form that is copied whole."""
-    if not writer.copies_whole_forms or not writer.star.relations:
-        return torch.zeros_like(last.form_B, dtype=torch.bool)
+def _is_copying(writer: Writer, last: Written) -> Tensor | None:
+    """Say which rows are in the middle of a form that is copied whole; None if there is none."""
+    if not writer.copies_whole_forms or not bool((last.form_B != NO_FORM).any()):
+        return None
     length_B = writer.star.length_F[last.form_B.clamp(min=0)]
-    return (last.form_B != NO_FORM) & (last.position_B + 1 < length_B)
+    copying_B = (last.form_B != NO_FORM) & (last.position_B + 1 < length_B)
+    return copying_B if bool(copying_B.any()) else None

@@ -9,6 +9,7 @@ fewest are left over. Each form is a full mention; words left over side by side 
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,7 @@ def mention_statistics(
             samples=samples,
             seed=seed,
             options=options or GenerationOptions(),
-            progress=lambda done, name=name: progress(f"{name}: writing", done),
+            progress=partial(progress, f"{name}: writing"),
         )
         for run, name in zip(runs, short_names(runs), strict=True)
         if writer_of(run.model, star_of(run, ())).uses_relations

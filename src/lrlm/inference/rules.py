@@ -34,6 +34,7 @@ class Rules:
         # A form that is copied word by word can be left after its first word.
         ones_F = torch.ones_like(star.length_F)
         self._cost_F = star.length_F if writer.copies_whole_forms else ones_F
+        self._longest = int(self._cost_F.max()) if len(self._cost_F) else 0
         self._wanted_MR = _wanted(options.must_use, relations).to(star.relation_F.device)
         self._least_M = torch.tensor(
             [int(self._cost_F[wanted_R[star.relation_F]].min()) for wanted_R in self._wanted_MR],
@@ -56,7 +57,12 @@ class Rules:
         yes_X = torch.ones_like(rows_X, dtype=torch.bool)
         if not self._counts_uses:
             fits_F = self._cost_F <= room
-            return Limits(yes_X if may_end else ~yes_X, yes_X, fits_F.expand(len(rows_X), -1))
+            return Limits(
+                yes_X if may_end else ~yes_X,
+                yes_X,
+                fits_F.expand(len(rows_X), -1),
+                is_free=room >= self._longest,
+            )
         uses_XR = self._uses_BR[rows_X]
         is_used_X1R = uses_XR.bool()[:, None]
         missing_XM = ~(is_used_X1R & self._wanted_MR).any(2)

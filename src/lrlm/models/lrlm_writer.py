@@ -3,6 +3,8 @@
 Shapes: X rows that choose, Y those that copy, D width of states, R relations, F forms, W width.
 """
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -36,8 +38,14 @@ class LrlmWriter(VanillaWriter):
             return super().choose(standing, limits, choosing)
         states_XD = standing.states_BD
         log_source_X2 = self._lrlm.source.log_probs(states_XD)
-        possible_X2 = torch.stack([limits.word_X, limits.form_XF.any(1)], dim=1)
-        source_X = choosing.choose(log_source_X2.masked_fill(~possible_X2, -torch.inf))
+        chances_X2 = log_source_X2
+        if not limits.is_free:
+            possible_X2 = torch.stack([limits.word_X, limits.form_XF.any(1)], dim=1)
+            chances_X2 = log_source_X2.masked_fill(~possible_X2, -torch.inf)
+        source_X = choosing.choose(chances_X2)
+        if not bool(source_X.any()):
+            written = super().choose(standing, limits, choosing)
+            return replace(written, log_prob_B=written.log_prob_B + log_source_X2[:, _WORD])
         log_prob_X = taken(log_source_X2, source_X)
         word_X, form_X = torch.zeros_like(source_X), torch.full_like(source_X, NO_FORM)
         position_X = torch.zeros_like(source_X)

@@ -84,7 +84,7 @@ class NklmWriter(Writer):
         """Tell the backbone what each token was: a word, or a position in a fact's form."""
         copied_B = written.form_B != NO_FORM
         copied_B1 = copied_B[:, None]
-        words_BI = self._model.embedding(written.word_B).masked_fill(copied_B1, 0.0)
+        words_BI = self._model.embedding.step(written.word_B).masked_fill(copied_B1, 0.0)
         fact_B = torch.zeros_like(written.form_B)
         if self.star.relations:
             fact_B = torch.where(copied_B, self.star.relation_F[written.form_B.clamp(min=0)] + 1, 0)

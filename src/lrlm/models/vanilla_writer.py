@@ -31,12 +31,12 @@ class VanillaWriter(Writer):
         """Choose a word for each row."""
         word_X, log_prob_X = self._words.choose(standing.states_BD, limits.may_end_X, choosing)
         zeros_X = torch.zeros_like(word_X)
-        return Written(word_X, zeros_X + NO_FORM, zeros_X, log_prob_X)
+        return Written(word_X, torch.full_like(word_X, NO_FORM), zeros_X, log_prob_X)
 
     def read(self, standing: Standing, written: Written) -> Standing:
         """Read a word in each row, copied or not."""
         states_BD, state = self._model.backbone.step(
-            self._model.embedding(written.word_B), standing.state
+            self._model.embedding.step(written.word_B), standing.state
         )
         return Standing(states_BD, state, written)
 

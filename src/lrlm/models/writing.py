@@ -58,6 +58,8 @@ class Limits:
     """Whether a word may be written, `</s>` among them where `may_end_X`."""
     form_XF: Tensor
     """Which forms may be begun."""
+    is_free: bool = False
+    """Whether every word and every form is allowed, but for `</s>`."""
 
 
 @dataclass(frozen=True)
