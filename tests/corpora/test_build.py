@@ -396,3 +396,14 @@ def test_the_type_of_a_gold_mention_follows_from_its_object_if_one_relation_lead
     found = build(tmp_path, twice, "second").document("Rhine").gold
     assert found is not None
     assert found[1] == GoldMention(2, 3, None, "Alps")  # two relations lead there
+
+
+def test_odd_letters_in_a_path(tmp_path: Path) -> None:
+    odd = tmp_path / "o'd*d[x] é"
+    odd.mkdir()
+    assert build(odd, small_world.write(odd / "in")).splits
+    queer = tmp_path / "wh?t"
+    queer.mkdir()
+    with pytest.raises(InputError, match="without a question mark"):
+        build(queer, small_world.write(queer / "in"))
+    assert sorted(path.name for path in queer.iterdir()) == ["in"]

@@ -39,6 +39,8 @@ class Join:
     """
 
     def __init__(self, folder: Path, *, memory: str, threads: int) -> None:
+        if "?" in str(folder):  # DuckDB takes what follows for options
+            raise InputError("choose a folder for the corpus without a question mark in its path")
         self._database = duckdb.connect(
             str(folder / "join.duckdb"),
             config={
