@@ -14,6 +14,7 @@ from lrlm.knowledge.build import Engine, Selection, build_graph
 from lrlm.knowledge.extract import Source
 from lrlm.knowledge.sources import Format
 from lrlm.knowledge.spark import _check_name, _parse
+from lrlm.knowledge.spark_session import _cause
 from lrlm.knowledge.statements import Kind
 from tests.generators.wikidata import World
 from tests.knowledge.worlds import content
@@ -102,3 +103,15 @@ def test_the_lines_of_a_task_keep_their_blocks_and_order() -> None:
     assert sum(lines) == 4
     assert sum(row["kind"] == Kind.BAD for row in rows) == 1
     assert Source(Path("x"), Format.FORMS).format == "forms"
+
+
+def test_of_javas_report_the_cause_is_told() -> None:
+    report = (
+        "An error occurred while calling o1.parquet.\n: org.apache.spark.SparkException: Failed.\n"
+        "\tat org.apache.spark.Job: Encountered error while reading file:///d/cut.gz. \n"
+        "Caused by: org.apache.spark.SparkException: more\n\tat somewhere\n"
+        "Caused by: java.io.EOFException: Unexpected end of input stream\n\t... 1 more\n"
+    )
+    told = "java.io.EOFException: Unexpected end of input stream in file:///d/cut.gz"
+    assert _cause(report) == told
+    assert _cause("one\n  line") == "one line"

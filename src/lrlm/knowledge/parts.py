@@ -23,6 +23,9 @@ PART_BYTES = 32 << 20
 
 _SKIP_BYTES = 4 << 20
 
+_READ_BYTES = 1 << 16
+"""Read at a time: where a file is damaged, what was read together with the damage is lost."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -110,7 +113,7 @@ class _Stream:
         filled = 0
         while filled < len(view):
             try:
-                size = self._text.readinto(view[filled:])
+                size = self._text.readinto(view[filled : filled + _READ_BYTES])
             except _DAMAGES as error:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise

@@ -1,6 +1,7 @@
 """The address of a cluster in, a session of Spark out; trouble becomes one clear line."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 def spark_session(master: str | None, name: str) -> Iterator["SparkSession"]:
     """Start Spark, or take the session that is running; `master` says where it computes."""
     try:
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
@@ -46,7 +48,16 @@ def spark_session(master: str | None, name: str) -> Iterator["SparkSession"]:
         finally:
             if running is None:
                 spark.stop()
-    except PySparkException as error:
-        message = " ".join(str(error).split())[:500]
+    except (PySparkException, Py4JJavaError) as error:
+        message = _cause(str(error))
         hint = " (is Java 17 or newer installed?)" if "JAVA" in message else ""
         raise LrlmError(f"Spark failed{hint}: {message}") from None
+
+
+def _cause(report: str) -> str:
+    """Give the innermost cause of Java's long report, or else its beginning."""
+    causes = [line for line in report.splitlines() if line.startswith("Caused by: ")]
+    told = causes[-1].removeprefix("Caused by: ") if causes else " ".join(report.split())
+    places = re.findall(r"file:\S+", report)
+    where = f" in {places[0].rstrip('.,')}" if causes and places else ""
+    return f"{told[:500]}{where}"
