@@ -117,6 +117,8 @@ def read_manifest(folder: Path, *, format: str, version: int, hint: str) -> dict
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FormatError(f"{folder} is not an {format}: it has no {MANIFEST}; {hint}") from None
+    except NotADirectoryError:
+        raise FormatError(f"{folder} is a file, not the folder of an {format}; {hint}") from None
     except (OSError, ValueError) as error:
         raise FormatError(f"{path}: cannot be read ({error})") from None
     if not isinstance(manifest, dict) or manifest.get("format") != format:

@@ -85,7 +85,7 @@ def test_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["--set", "features.relations.width=9"], "vectors of the wrong width"),
         (["--set", "features.forms.source=nowhere.bin"], "nowhere.bin"),
         (["--set", "features.relations.source=nowhere"], "nowhere"),
-        (["--set", "training.device=tpu"], "training.device 'tpu' cannot be used here"),
+        (["--set", "training.device=tpu"], "the device 'tpu' cannot be used here"),
     ],
 )
 def test_bad_wishes_leave_nothing_behind(

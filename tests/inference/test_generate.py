@@ -157,7 +157,7 @@ def test_a_form_or_a_type_will_do_as_a_wish() -> None:
         ({"must_use": ["likes", ("likes", "second")], "max_length": 2}, "takes 3 tokens at least"),
         ({"must_use": "likes"}, "must_use is a list"),
         ({"must_use": [("likes",)]}, "must_use is a list"),
-        ({"temperature": -1}, "temperature must be above 0, not -1"),
+        ({"temperature": -1}, "temperature must be a number above 0, not -1"),
         ({"temperature": 0}, "'greedy'"),
         ({"temperature": float("nan")}, "temperature"),
         ({"top_k": 0}, "top_k must be a whole number from 1 on, not 0"),

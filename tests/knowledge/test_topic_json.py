@@ -30,6 +30,11 @@ def test_names_and_forms_may_be_left_out_or_single() -> None:
         ({}, "lacks the field 'id'"),
         ({"id": 3}, "'id' must be a text, not 3"),
         ({"id": " "}, "not blank"),
+        ({"id": "a", "name": "b"}, r"unknown field 'name'; did you mean 'names'\?"),
+        (
+            {"id": "a", "relations": [{"type": "t", "object": "o", "form": ["f"]}]},
+            r"relation 1: unknown field 'form'; did you mean 'forms'\?",
+        ),
         ({"id": "a", "names": [1]}, "'names' must be a list of texts"),
         ({"id": "a", "relations": {}}, "'relations' must be a list"),
         ({"id": "a", "relations": ["b"]}, "relation 1: must be a JSON object"),

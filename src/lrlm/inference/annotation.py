@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from lrlm.errors import InputError
 from lrlm.text import Tokens
 
 
@@ -127,4 +128,6 @@ class Annotation:
 
         Above one half, no two of them overlap.
         """
+        if not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+            raise InputError(f"a threshold is a probability from 0 to 1, not {threshold!r}")
         return tuple(span for span in self.spans if span.probability >= threshold)

@@ -75,8 +75,8 @@ def annotate_folder(
     failures = [report for report in reports if report.failure is not None]
     if failures:
         raise LrlmError(
-            f"{failures[0].failure} ({len(failures)} of {len(files)} files have no result yet;"
-            " the same command goes on with them)"
+            f"{failures[0].failure} ({len(failures)} of {len(files)} files have no result yet; put"
+            " them right and give the same command again, it goes on with those)"
         )
     return reports
 

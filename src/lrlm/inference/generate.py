@@ -15,14 +15,21 @@ from lrlm.inference.task import Task
 from lrlm.knowledge import Topic
 from lrlm.training.run import Run
 
+MOST_SAMPLES = 10_000
+"""Texts that are written side by side: they are all in memory at once."""
+
 
 @torch.inference_mode()
 def generate(
     run: Run, topic: Topic, options: GenerationOptions, *, samples: int, seed: int
 ) -> list[GeneratedText]:
     """Write texts about a topic, the most probable per token first; a seed gives the same texts."""
-    if not isinstance(samples, int) or samples < 1:
-        raise InputError(f"the number of samples must be a whole number from 1 on, not {samples}")
+    is_whole = isinstance(samples, int) and not isinstance(samples, bool)
+    if not is_whole or not 1 <= samples <= MOST_SAMPLES:
+        raise InputError(
+            f"the number of samples must be a whole number from 1 to {MOST_SAMPLES:,},"
+            f" not {samples!r}; for more, generate again with another seed"
+        )
     task = Task(run, topic, options, seed)
     texts = [task.text() for _ in range(samples)]
     pieces: list[list[Piece]] = [[] for _ in texts]

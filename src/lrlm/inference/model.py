@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Unpack
 
+from lrlm.errors import InputError
 from lrlm.inference.annotate import annotate
 from lrlm.inference.annotation import Annotation
 from lrlm.inference.generate import generate, stream
 from lrlm.inference.generated import GeneratedText, Piece
-from lrlm.inference.options import GenerationOptions, Wishes
+from lrlm.inference.options import Wishes, options_of
 from lrlm.inference.score import Score, score
 from lrlm.inference.shipped import SHIPPED
 from lrlm.inference.texts import LONGEST, link_text
@@ -19,6 +20,8 @@ from lrlm.training.run import Run
 
 def load(run: Path | str | None = None, *, device: str = "auto") -> "Model":
     """Load a trained model; without a folder, the small one that comes with the package."""
+    if not isinstance(run, str | Path | None):
+        raise InputError(f"a run is named by its folder, not by {run!r}")
     folder = SHIPPED if run is None else Path(run)
     return Model(Run.open(folder, device=str(choose_device(device))))
 
@@ -28,6 +31,9 @@ class Model:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+
+    def __repr__(self) -> str:
+        return f"Model({str(self.run.folder)!r}, kind={self.kind!r})"
 
     @property
     def kind(self) -> str:
@@ -71,8 +77,8 @@ class Model:
 
         `options` are those of `GenerationOptions`, as in `temperature=0.8, max_length=50`.
         """
-        return generate(self.run, topic, GenerationOptions(**options), samples=samples, seed=seed)
+        return generate(self.run, topic, options_of(options), samples=samples, seed=seed)
 
     def stream(self, topic: Topic, *, seed: int = 0, **options: Unpack[Wishes]) -> Iterator[Piece]:
         """Write one text about a topic, and give each piece of it as soon as it is there."""
-        return stream(self.run, topic, GenerationOptions(**options), seed=seed)
+        return stream(self.run, topic, options_of(options), seed=seed)

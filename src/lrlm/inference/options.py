@@ -1,10 +1,11 @@
 """What a user may ask of a text that is to be written, checked before any work is done."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
 
 from lrlm.errors import InputError
+from lrlm.knowledge.topic import near_matches
 
 Wish = str | tuple[str, str]
 """A relation type, or a type with an object."""
@@ -55,14 +56,14 @@ class GenerationOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
-        if not 0 < self.temperature < float("inf"):
+        if not _is_number(self.temperature) or not 0 < self.temperature < float("inf"):
             raise InputError(
-                f"the temperature must be above 0, not {self.temperature};"
+                f"the temperature must be a number above 0, not {self.temperature!r};"
                 " 'greedy' takes the most probable choice each time"
             )
         _at_least("top_k", self.top_k, 1)
-        if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise InputError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+        if self.top_p is not None and not (_is_number(self.top_p) and 0 < self.top_p <= 1):
+            raise InputError(f"top_p must be above 0 and at most 1, not {self.top_p!r}")
         _at_least("min_length", self.min_length, 0)
         _at_least("max_length", self.max_length, 1)
         _at_least("max_uses", self.max_uses, 1)
@@ -70,6 +71,11 @@ class GenerationOptions:
             raise InputError(
                 f"min_length ({self.min_length}) is more than max_length ({self.max_length})"
             )
+        if not isinstance(self.prompt, str):
+            raise InputError(f"the prompt must be a text, not {self.prompt!r}")
+        for name in ("greedy", "only_known_names"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if isinstance(self.must_use, str) or not all(map(_is_wish, self.must_use)):
             raise InputError(
                 "must_use is a list of relation types, or of pairs of a type and an object, not"
@@ -84,8 +90,22 @@ class GenerationOptions:
 
 
 def _at_least(name: str, value: int | None, minimum: int) -> None:
-    if value is not None and (not isinstance(value, int) or value < minimum):
-        raise InputError(f"{name} must be a whole number from {minimum} on, not {value}")
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is not None and (not is_whole or value < minimum):
+        raise InputError(f"{name} must be a whole number from {minimum} on, not {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def options_of(wishes: Mapping[str, Any]) -> GenerationOptions:
+    """Make options of arguments by name; one that does not exist is refused with the nearest."""
+    known = {option.name for option in fields(GenerationOptions)}
+    for name in wishes:
+        if name not in known:
+            raise InputError(f"there is no option {name!r}{near_matches(name, known)}")
+    return GenerationOptions(**wishes)
 
 
 def _is_wish(wish: object) -> bool:

@@ -18,7 +18,7 @@ from lrlm.inference.pieces import PieceWriter, Token, all_forms
 from lrlm.inference.rules import Rules
 from lrlm.inference.spelling_pool import SpellingPool
 from lrlm.inference.star import star_of
-from lrlm.inference.texts import check_text, reading_profile
+from lrlm.inference.texts import check_text, check_topic, reading_profile
 from lrlm.knowledge import Topic
 from lrlm.models import score_documents
 from lrlm.models.writers import writer_of
@@ -33,6 +33,7 @@ class Task:
     """Everything that the texts of one call share."""
 
     def __init__(self, run: Run, topic: Topic, options: GenerationOptions, seed: int) -> None:
+        check_topic(topic)
         if not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
             raise InputError(f"a seed must be a whole number of 64 bits, not {seed!r}")
         self.run = run

@@ -20,6 +20,7 @@ def link_text(
 ) -> LinkedDocument:
     """Link a text with what is known about its topic; offsets are into exactly this text."""
     check_text(text, longest=longest)
+    check_topic(topic)
     tokens = tokenise(text, reading_profile(options))
     relations = linkable_relations(topic, options)
     mentions = tuple(Matcher(relations).find(tokens.words))
@@ -49,6 +50,15 @@ def reading_profile(options: LinkOptions) -> Profile:
     return Profile.RAW if options.profile is Profile.SPACES else options.profile
 
 
+def check_topic(topic: Topic) -> None:
+    """Refuse what is no topic, such as the name of one."""
+    if not isinstance(topic, Topic):
+        raise InputError(
+            f"a topic must be an lrlm.Topic, not {topic!r}; make one, or take one from a graph"
+            " (lrlm.KnowledgeGraph.open(…).topic(…))"
+        )
+
+
 def check_text(text: str, *, longest: int = LONGEST) -> None:
     """Refuse what is no text, before any work is done."""
     if not isinstance(text, str):
@@ -60,8 +70,9 @@ def check_text(text: str, *, longest: int = LONGEST) -> None:
     for place, character in enumerate(text):
         if unicodedata.category(character) in ("Cc", "Cs") and character not in _WHITE_SPACE:
             line = text.count("\n", 0, place) + 1
+            what = "control character" if character < "\ud800" else "half of a surrogate pair,"
             raise InputError(
-                f"the text has the control character U+{ord(character):04X} at character"
+                f"the text has the {what} U+{ord(character):04X} at character"
                 f" {place} (line {line}); remove it: it belongs to no word"
             )
 

@@ -65,6 +65,8 @@ class Topic:
 
     def add(self, relation: Relation) -> "Topic":
         """Give a new topic that has one more fact."""
+        if not isinstance(relation, Relation):
+            raise InputError(f"Topic {self.id!r}: only a Relation can be added, not {relation!r}")
         if _key(relation) in map(_key, self.relations):
             raise InputError(
                 f"Topic {self.id!r} has the fact {relation.type!r} → {relation.object!r} already"

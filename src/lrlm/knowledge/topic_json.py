@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge.topic import Relation, Topic
+from lrlm.knowledge.topic import Relation, Topic, near_matches
 
 LARGEST = 64 << 20
 """Bytes of a topic file; a larger one is not a topic but a wrong file."""
@@ -33,7 +33,7 @@ def read_topic(path: Path) -> Topic:
 
 def topic_from_json(content: object, *, where: str = "topic") -> Topic:
     """Make a topic of decoded JSON; `where` names its place in an error."""
-    entry = _object(content, where)
+    entry = _object(content, where, ("id", "names", "relations"))
     facts = entry.get("relations", [])
     if not isinstance(facts, list):
         raise FormatError(f"{where}: 'relations' must be a list, not {_short(facts)}")
@@ -62,7 +62,7 @@ def topic_to_json(topic: Topic) -> dict[str, Any]:
 
 
 def _relation(content: object, where: str) -> Relation:
-    entry = _object(content, where)
+    entry = _object(content, where, ("type", "object", "forms"))
     try:
         return Relation(
             _text(entry, "type", where),
@@ -75,9 +75,12 @@ def _relation(content: object, where: str) -> Relation:
         raise FormatError(f"{where}: {error}") from None
 
 
-def _object(content: object, where: str) -> Mapping[str, Any]:
+def _object(content: object, where: str, known: Sequence[str]) -> Mapping[str, Any]:
     if not isinstance(content, dict):
         raise FormatError(f"{where}: must be a JSON object, not {_short(content)}")
+    for field in content:
+        if field not in known:
+            raise FormatError(f"{where}: unknown field {field!r}{near_matches(field, known)}")
     return content
 
 
