@@ -68,3 +68,14 @@ def test_latex_is_escaped() -> None:
         CAPTION,
         r"\end{table}",
     ]
+
+
+def test_on_a_narrow_terminal_no_number_is_cut() -> None:
+    names = [f"Model number {n}, Transformer-XL" for n in range(4)]
+    rows = [[Cell("10–15")] + [Cell(f"{1000.5 + n:,.2f}") for n in range(4)]]
+    console = Console(width=60, file=io.StringIO(), force_terminal=False)
+    console.print(to_terminal(Sheet("A title", ["relations", *names], rows)))
+    output = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "10–15" in output
+    assert all(f"{1000.5 + n:,.2f}" in output for n in range(4))
+    assert "…" not in output

@@ -43,11 +43,18 @@ class Sheet:
 
 
 def to_terminal(sheet: Sheet) -> RenderableType:
-    """Lay a sheet out for the terminal."""
+    """Lay a sheet out for the terminal; where it is narrow, headings take several lines."""
     table = Table(box=None)
     for number, column in enumerate(sheet.columns):
-        is_text = number < sheet.text_columns
-        table.add_column(column, justify="left" if is_text else "right", no_wrap=not is_text)
+        words = (
+            word for row in sheet.rows for word in f"{row[number].text}{row[number].mark}".split()
+        )
+        table.add_column(
+            column,
+            justify="left" if number < sheet.text_columns else "right",
+            min_width=max(map(len, words), default=1),
+            overflow="fold",
+        )
     for row in sheet.rows:
         table.add_row(
             *(Text(cell.text + cell.mark, "bold green" if cell.is_best else "") for cell in row)
