@@ -135,7 +135,10 @@ def test_a_stream_shows_one_text_and_a_topic_may_know_nothing(
         (["corpus", "--topic", "Town3"], "corpus is not an lrlm run"),
         (["no/such/run", "--topic", "Town3"], "no/such/run is not an lrlm run"),
         (["lrlm", "--topic", "Town3", "--format", "pdf"], "'pdf' is not one of"),
-        (["lrlm", "--topic", "Town3", "--temperature", "-1"], "temperature must be a number above 0"),
+        (
+            ["lrlm", "--topic", "Town3", "--temperature", "-1"],
+            "temperature must be a number above 0",
+        ),
         (
             ["lrlm", "--topic", "Town3", "--temperature", "warm"],
             "Invalid value for '--temperature'",
