@@ -10,7 +10,7 @@ import pytest
 from lrlm.batching import Encoder, Speller
 from lrlm.batching.encoding import Floats
 from lrlm.corpora import LinkedDocument, LinkOptions
-from lrlm.errors import LrlmError
+from lrlm.errors import InputError, LrlmError
 from lrlm.evaluation import read
 from lrlm.inference import annotate as module
 from lrlm.inference.annotate import annotate
@@ -207,7 +207,8 @@ def test_offsets_are_into_exactly_the_given_text() -> None:
 def test_mentions_are_those_above_a_threshold() -> None:
     (annotation,) = annotate(toy_run(), [link("a b u a b a")])
     assert annotation.mentions(0.0) == annotation.spans
-    assert annotation.mentions(1.1) == ()
+    with pytest.raises(InputError, match=r"from 0 to 1, not 1\.1"):
+        annotation.mentions(1.1)
     middle = sorted(span.probability for span in annotation.spans)[1]
     kept = annotation.mentions(middle)
     assert len(kept) == len(annotation.spans) - 1

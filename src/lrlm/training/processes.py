@@ -139,6 +139,8 @@ def joined(device: torch.device, *, timeout_minutes: float) -> Iterator[Processe
         distributed.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes))
     try:
         yield Together(device)
+        with _or_explain():  # one that is done must not take the connection away from the others
+            distributed.barrier()
     finally:
         # One that failed must not wait here for others that wait for it.
         distributed.destroy_process_group()
