@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from lrlm.artifacts import new_file, replace_file
+from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, progress_of
-from lrlm.cli.outputs import check_writable
+from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_left_out, write_out
 from lrlm.errors import InputError
 from lrlm.reading import BadLines, raw_lines
 
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from lrlm.inference.annotation import Annotation
     from lrlm.inference.model import Model
     from lrlm.inference.topics import Topics
-
-STREAM = "-"
-"""Standard input or output, in place of a file."""
-
-
-_MOST_EXAMPLES = 5
 
 
 class Format(StrEnum):
@@ -125,7 +119,7 @@ def annotate(
         raise InputError("--engine and --master are for a folder of texts: --jsonl DIR --out DIR")
     if master is not None and engine is not Engine.SPARK:
         raise InputError("--master is for --engine spark")
-    if out is not None and str(out) != STREAM and not is_folder:
+    if out is not None and not is_stream(out) and not is_folder:
         check_writable([out])
     if jsonl is None and topic is None:
         raise InputError("say what the text is about with --topic ID or --topic FILE.json")
@@ -135,7 +129,7 @@ def annotate(
         raise InputError(f"--jsonl is answered in JSON, a line each; {format_} is for one text")
 
     if jsonl is not None and is_folder:
-        if out is None or str(out) == STREAM:
+        if out is None or is_stream(out):
             raise InputError("say which folder the annotated files are written to with --out DIR")
         _annotate_folder(
             Path(jsonl), out, run, graph, corpus, threshold, longest, max_bad, engine, master
@@ -209,9 +203,8 @@ def _write(
     from lrlm.report.annotation_html import annotation_to_html
     from lrlm.report.annotation_text import annotation_view
 
-    to_stream = out is None or str(out) == STREAM
     least = 0.5 if threshold is None else threshold
-    if format_ is Format.TEXT and to_stream:
+    if format_ is Format.TEXT and is_stream(out):
         output.print(annotation_view(annotation, threshold=least))
         return
     if format_ is Format.TEXT:
@@ -222,11 +215,7 @@ def _write(
         content = annotation_to_html(annotation, threshold=least)
     else:
         content = annotation_to_conll(annotation, threshold=least)
-    if out is None or to_stream:
-        typer.echo(content, nl=False)
-    else:
-        replace_file(out, content.encode())
-        errors.print(f"Wrote {escape(str(out))}.", highlight=False, soft_wrap=True)
+    write_out(content, out)
 
 
 def _annotate_lines(
@@ -256,10 +245,7 @@ def _annotate_lines(
             stream.write(f"{line}\n".encode())
             progress("annotating", done)
     errors.print(f"Annotated {done:,} texts.", highlight=False)
-    for example in bad_lines.examples:
-        errors.print(f"[yellow]left out:[/] {escape(example)}", highlight=False, soft_wrap=True)
-    if bad_lines.count > len(bad_lines.examples):
-        errors.print(f"[yellow]{bad_lines.count:,} bad lines in all[/]", highlight=False)
+    tell_left_out(bad_lines.examples, bad_lines.count)
 
 
 def _annotate_folder(
@@ -283,21 +269,20 @@ def _annotate_folder(
             source, out, settings, spark=engine is Engine.SPARK, master=master, progress=progress
         )
     texts = sum(report.texts for report in reports)
-    bad = sum(report.bad_lines for report in reports)
     errors.print(
         f"Annotated {texts:,} texts in {len(reports):,} files; they are in {escape(str(out))}.",
         highlight=False,
         soft_wrap=True,
     )
-    for example in [example for report in reports for example in report.examples][:_MOST_EXAMPLES]:
-        errors.print(f"[yellow]left out:[/] {escape(example)}", highlight=False, soft_wrap=True)
-    if bad > _MOST_EXAMPLES:
-        errors.print(f"[yellow]{bad:,} bad lines in all[/]", highlight=False)
+    tell_left_out(
+        [example for report in reports for example in report.examples],
+        sum(report.bad_lines for report in reports),
+    )
 
 
 @contextmanager
 def _stream_to(out: Path | None) -> Iterator[IO[bytes]]:
-    if out is None or str(out) == STREAM:
+    if out is None or is_stream(out):
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lrlm.artifacts import replace_file
-from lrlm.cli.console import errors, output, progress_of
-from lrlm.cli.outputs import check_writable
+from lrlm.cli.console import output, progress_of
+from lrlm.cli.outputs import check_writable, tell_written
 
 
 def evaluate(
@@ -129,4 +128,4 @@ def evaluate(
             output.print()
         output.print(to_terminal(sheet))
     for path in files:
-        errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
+        tell_written(path)

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from lrlm.artifacts import replace_file
-from lrlm.cli.console import as_plain_text, errors, output, progress_of
-from lrlm.cli.outputs import check_writable
+from lrlm.cli.console import as_plain_text, output, progress_of
+from lrlm.cli.outputs import check_writable, write_out
 from lrlm.errors import InputError
 
 if TYPE_CHECKING:
@@ -145,12 +143,12 @@ def generate(
         content = generated_to_json(
             texts, model=model.kind, topic=found.id, seed=seed, options=options
         )
-        _write(json.dumps(content, ensure_ascii=False, indent=1) + "\n", out)
+        write_out(json.dumps(content, ensure_ascii=False, indent=1) + "\n", out)
     elif format_ is Format.HTML:
         about = f"Written by a model of the kind {model.kind}; seed {seed}."
-        _write(generated_to_html(texts, title=found.names[0], about=about), out)
+        write_out(generated_to_html(texts, title=found.names[0], about=about), out)
     elif out is not None:
-        _write(as_plain_text(generated_view(texts)), out)
+        write_out(as_plain_text(generated_view(texts)), out)
     else:
         output.print(generated_view(texts))
 
@@ -169,11 +167,3 @@ def _show(pieces: "Iterator[Piece]") -> None:
         output.file.flush()
         end = piece.end
     output.print()
-
-
-def _write(content: str, out: Path | None) -> None:
-    if out is None:
-        typer.echo(content, nl=False)
-    else:
-        replace_file(out, content.encode())
-        errors.print(f"Wrote {escape(str(out))}.", highlight=False, soft_wrap=True)

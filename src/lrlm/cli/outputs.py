@@ -1,13 +1,23 @@
-"""Where a command is to write its files: refused before any work is done, if it cannot."""
+"""What a command made in, a file or standard output out; and a word about what was left out."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import typer
+from rich.markup import escape
+
+from lrlm.artifacts import replace_file
+from lrlm.cli.console import errors
 from lrlm.errors import InputError
+
+STREAM = "-"
+"""Standard input or output, in place of a file."""
+
+_MOST_EXAMPLES = 5
 
 
 def check_writable(files: Sequence[Path]) -> None:
-    """Refuse places that cannot be written to."""
+    """Refuse places that cannot be written to, before any work is done."""
     for path in files:
         if not path.parent.is_dir():
             raise InputError(f"{path.parent} is not a folder; make it first")
@@ -15,3 +25,30 @@ def check_writable(files: Sequence[Path]) -> None:
             raise InputError(f"{path} is a folder, but a file is to be written there")
     if len(set(files)) < len(files):
         raise InputError("two outputs cannot be written to the same file")
+
+
+def is_stream(out: Path | None) -> bool:
+    """Whether there is no file to write to."""
+    return out is None or str(out) == STREAM
+
+
+def write_out(content: str, out: Path | None) -> None:
+    """Write to a file, whole or not at all, or to standard output."""
+    if out is None or is_stream(out):
+        typer.echo(content, nl=False)
+    else:
+        replace_file(out, content.encode())
+        tell_written(out)
+
+
+def tell_written(path: Path) -> None:
+    """Say that a file is there."""
+    errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
+
+
+def tell_left_out(examples: Sequence[str], count: int) -> None:
+    """Show the first lines that could not be used, and how many there were."""
+    for example in examples[:_MOST_EXAMPLES]:
+        errors.print(f"[yellow]left out:[/] {escape(example)}", highlight=False, soft_wrap=True)
+    if count > min(len(examples), _MOST_EXAMPLES):
+        errors.print(f"[yellow]{count:,} bad lines in all[/]", highlight=False)
