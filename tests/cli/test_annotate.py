@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lrlm.cli import main
-from lrlm.cli.annotate import STREAM
+from lrlm.cli.outputs import STREAM
 from lrlm.inference import topic_sources
 from lrlm.inference.model import load
 from lrlm.inference.topic_sources import topics_for

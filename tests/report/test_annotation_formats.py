@@ -65,7 +65,7 @@ def test_a_page_holds_the_text_and_every_explanation() -> None:
     page = Page(annotation_to_html(annotation(), threshold=0.4))
     assert page.article == TEXT
     marks = [each for tag, each in page.tags if tag == "span" and "tabindex" in each]
-    assert [mark["class"] for mark in marks] == ["mention", "mention"]
+    assert [mark["class"] for mark in marks] == ["name", "name"]
     assert marks[1]["data-type"] == 'ty<pe> "x"'
     first, second = (page.hidden[str(mark["aria-describedby"])] for mark in marks)
     assert first == "country → Q3060.0 %part of a longer name30.0 %words10.0 %"

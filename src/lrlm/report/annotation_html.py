@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from lrlm.inference.annotation import Annotation, Span
-from lrlm.report.annotation_page import PAGE, SCRIPT, STYLE
+from lrlm.report.annotation_page import BODY, SCRIPT, STYLE
 from lrlm.report.colours import hues
 from lrlm.report.explanation_words import described, percent, type_of
+from lrlm.report.page import page
 from lrlm.report.shown_spans import shown_spans, with_candidates
 
 _LISTED = 8
@@ -22,10 +23,7 @@ def annotation_to_html(annotation: Annotation, *, threshold: float = 0.5) -> str
     shown = shown_spans(annotation, threshold)
     hue_of = hues(type_of(span) for span in shown)
     marked = {(span.start, span.end) for span in shown}
-    return PAGE.substitute(
-        title=escape(annotation.topic),
-        style=STYLE,
-        script=SCRIPT,
+    body = BODY.substitute(
         summary=_summary(annotation, shown, threshold),
         legend=_legend(shown, hue_of),
         text=_text(annotation, with_candidates(annotation, shown), marked, hue_of),
@@ -35,6 +33,7 @@ def annotation_to_html(annotation: Annotation, *, threshold: float = 0.5) -> str
         ),
         spans=f"{len(annotation.spans):,}",
     )
+    return page(escape(annotation.topic), body, style=STYLE, script=SCRIPT)
 
 
 def _summary(annotation: Annotation, shown: Sequence[Span], threshold: float) -> str:
@@ -81,7 +80,7 @@ def _mark(number: int, span: Span, is_mention: bool, hue_of: Mapping[str, int]) 
         lines += f"<span><i>{more:,} more, in the table</i></span>"
     name = type_of(span)
     look = (
-        f'class="mention" style="--hue:{hue_of[name]}" data-type="{escape(name)}"'
+        f'class="name" style="--hue:{hue_of[name]}" data-type="{escape(name)}"'
         if is_mention
         else 'class="candidate"'
     )
@@ -94,7 +93,7 @@ def _mark(number: int, span: Span, is_mention: bool, hue_of: Mapping[str, int]) 
 def _rows(span: Span, *, is_shown: bool, hue_of: Mapping[str, int]) -> str:
     """Write the rows of a span in the table, one an explanation."""
     name = type_of(span)
-    look = f' class="mention" style="--hue:{hue_of[name]}"' if is_shown else ""
+    look = f' class="name" style="--hue:{hue_of[name]}"' if is_shown else ""
     rows = []
     for place, each in enumerate(span.explanations):
         first = (

@@ -1,20 +1,8 @@
-"""The frame of an annotated page: its structure, its look in light and dark, and its few moves."""
+"""What an annotated page has beside the common frame: its parts, its look and its few moves."""
 
 from string import Template
 
-PAGE = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<main>
-<h1>$title</h1>
-<p class="summary">$summary</p>
+BODY = Template("""<p class="summary">$summary</p>
 <ul class="legend" aria-label="Relation types">$legend</ul>
 <article>$text</article>
 <details>
@@ -25,34 +13,15 @@ PAGE = Template("""<!doctype html>
 $rows
 </table></div>
 </details>
-</main>
-<script>$script</script>
-</body>
-</html>
 """)
 
 STYLE = """
-:root { --paper: #fdfdfb; --ink: #1b1c1e; --quiet: #5b6068; --line: #d9dbdf; --panel: #ffffff;
-  --fill: 80% 86%; --edge: 45% 52%; }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #16181b; --ink: #eceef0; --quiet: #a3a9b2; --line: #363a41; --panel: #22252a;
-    --fill: 42% 27%; --edge: 45% 60%; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink);
-  font: 1.0625rem/1.5 system-ui, sans-serif; }
-main { max-width: 46rem; margin: 0 auto; padding: 2.5rem 1.25rem 12rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0; overflow-wrap: anywhere; }
-.summary { color: var(--quiet); margin: .3rem 0 1.2rem; font-size: .9rem; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 1.6rem;
   padding: 0; font-size: .82rem; }
 .legend li { background: hsl(var(--hue) var(--fill)); border-radius: .35rem; padding: .1rem .5rem; }
 .legend b { font-weight: 600; }
 article { white-space: pre-wrap; overflow-wrap: break-word; line-height: 2.1; }
-.mention, .candidate { position: relative; cursor: help; }
-.mention { background: hsl(var(--hue) var(--fill)); border-radius: .35rem; padding: .16em .3em;
-  -webkit-box-decoration-break: clone; box-decoration-break: clone; }
-article .mention::after { content: attr(data-type); margin-left: .45em; font-size: .66em;
-  font-weight: 600; opacity: .8; white-space: nowrap; }
+.name, .candidate { position: relative; cursor: help; }
 .candidate { text-decoration: underline dotted var(--quiet); text-underline-offset: .3em; }
 :focus-visible { outline: 2px solid hsl(var(--hue, 210) var(--edge)); outline-offset: 1px; }
 .why { position: absolute; z-index: 2; left: 0; top: 100%; display: none; width: max-content;
@@ -65,7 +34,7 @@ article .mention::after { content: attr(data-type); margin-left: .45em; font-siz
 .why b { font-variant-numeric: tabular-nums; font-weight: 500; white-space: nowrap; }
 .why > span:first-child { font-weight: 600; }
 .why > span:not(:first-child) { color: var(--quiet); }
-:is(.mention, .candidate):is(:hover, :focus) > .why { display: block; }
+:is(.name, .candidate):is(:hover, :focus) > .why { display: block; }
 .quiet .why { display: none !important; }
 details { margin-top: 2.4rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 summary { cursor: pointer; color: var(--quiet); }
@@ -87,7 +56,7 @@ SCRIPT = """
 "use strict";
 const root = document.documentElement;
 const show = (event) => {
-  const mark = event.target.closest && event.target.closest(".mention, .candidate");
+  const mark = event.target.closest && event.target.closest(".name, .candidate");
   if (!mark) return;
   root.classList.remove("quiet");
   const why = mark.querySelector(".why");
