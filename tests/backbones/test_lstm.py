@@ -37,6 +37,18 @@ class TestLstm(BackboneContract):
         close(after.hidden_LBD, hidden)
         close(after.cells_LBD, cells)
 
+    def test_steps_in_single_precision_are_a_window(self) -> None:
+        torch.manual_seed(0)
+        backbone = LstmBackbone(LstmConfig(layers=2, hidden_size=50, dropout=0.5), 30).eval()
+        inputs = torch.randn(10, 40, 30)
+        window, last = backbone(inputs, torch.full((10,), 40), backbone.initial_state(10))
+        step, state = backbone.stepper(), backbone.initial_state(10)
+        with torch.inference_mode():
+            for place in range(40):
+                outputs, state = step(inputs[:, place], state)
+                torch.testing.assert_close(outputs, window[:, place], rtol=0, atol=1e-6)
+        torch.testing.assert_close(state.cells_LBD, last.cells_LBD, rtol=0, atol=1e-6)
+
     def test_gradient_flows_through_the_state(self) -> None:
         torch.manual_seed(0)
         backbone = self.build().double()

@@ -4,6 +4,7 @@ Shapes: B rows, T tokens of a window, I input width, D output width.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Self
 
 import torch
@@ -30,6 +31,10 @@ class State(ABC):
         """The memory of the rows at these indices, in their order; an index may come twice."""
 
 
+Stepper = Callable[[Tensor, State], tuple[Tensor, State]]
+"""Vectors (B, I) and a state in, the hidden states (B, D) and the next state out."""
+
+
 class Backbone(nn.Module, ABC):
     """A causal sequence model: output `t` is the hidden state after reading input `t`.
 
@@ -52,11 +57,14 @@ class Backbone(nn.Module, ABC):
     def forward(self, inputs_BTI: Tensor, lengths_B: Tensor, state: State) -> tuple[Tensor, State]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
 
-    def step(self, inputs_BI: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read one token a row, as `forward` does: the hidden states (B, D) and the next state.
+    def stepper(self) -> Stepper:
+        """Give what reads one token a row as `forward` does, to write text with.
 
-        This is how text is written; nothing is dropped.
+        It drops nothing, gives no gradients, and may keep the weights as they are now.
         """
+        return self._step
+
+    def _step(self, inputs_BI: Tensor, state: State) -> tuple[Tensor, State]:
         lengths_B = torch.ones(len(inputs_BI), dtype=torch.long, device=inputs_BI.device)
         outputs_B1D, after = self(inputs_BI[:, None], lengths_B, state)
         return outputs_B1D[:, 0], after

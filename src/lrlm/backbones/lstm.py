@@ -13,7 +13,9 @@ from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, State, check_window
 from lrlm.backbones.dropout import dropout
-from lrlm.checks import check_at_least, check_rate, check_shape
+from lrlm.backbones.lstm_state import LstmState
+from lrlm.backbones.lstm_stepper import LstmStepper
+from lrlm.checks import check_at_least, check_rate
 from lrlm.errors import InputError
 
 LONGEST_PIECE = 40
@@ -36,29 +38,6 @@ class LstmConfig:
         check_at_least("LstmConfig.layers", self.layers, 1)
         check_at_least("LstmConfig.hidden_size", self.hidden_size, 1)
         check_rate("LstmConfig.dropout", self.dropout)
-
-
-@dataclass(frozen=True, slots=True)
-class LstmState(State):
-    """Hidden and cell vectors of every layer after the last token that a row has read."""
-
-    hidden_LBD: Tensor
-    cells_LBD: Tensor
-
-    @property
-    def rows(self) -> int:
-        """How many rows are remembered."""
-        return self.hidden_LBD.shape[1]
-
-    def detach(self) -> "LstmState":
-        """The same memory without the graph that made it."""
-        return LstmState(self.hidden_LBD.detach(), self.cells_LBD.detach())
-
-    def select(self, rows: Tensor) -> "LstmState":
-        """The memory of the rows at these indices, in their order."""
-        return LstmState(
-            self.hidden_LBD.index_select(1, rows), self.cells_LBD.index_select(1, rows)
-        )
 
 
 class LstmBackbone(Backbone):
@@ -110,18 +89,9 @@ class LstmBackbone(Backbone):
         after = LstmState(torch.stack(hidden), torch.stack(cells)).select(place_B)
         return outputs_TBD.transpose(0, 1).index_select(0, place_B), after
 
-    def step(self, inputs_BI: Tensor, state: State) -> tuple[Tensor, LstmState]:
-        """Read one token a row, without what only windows need."""
-        if not isinstance(state, LstmState):
-            raise InputError(f"An LSTM continues from an LstmState, not {type(state).__name__}")
-        check_shape("inputs_BI", inputs_BI, (state.rows, self.input_size))
-        values_BD, hidden, cells = inputs_BI, [], []
-        for layer, *last in zip(self.layers, state.hidden_LBD, state.cells_LBD, strict=True):
-            assert isinstance(layer, nn.LSTM)
-            values_BD, cells_BD = torch.lstm_cell(values_BD, last, *layer.all_weights[0])
-            hidden.append(values_BD)
-            cells.append(cells_BD)
-        return values_BD, LstmState(torch.stack(hidden), torch.stack(cells))
+    def stepper(self) -> LstmStepper:
+        """Give what reads one token a row, without what only windows need."""
+        return LstmStepper(list(self.layers))
 
 
 def _read(

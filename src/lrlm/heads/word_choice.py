@@ -6,8 +6,8 @@ words and tails), Y states whose word is in a tail.
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from lrlm.backbones import packed_linear
 from lrlm.heads.choosing import Choosing, taken
 from lrlm.heads.words import WordHead
 
@@ -17,9 +17,16 @@ class WordChoice:
 
     def __init__(self, head: WordHead, *, end_id: int) -> None:
         """`end_id` is the one word that may be forbidden."""
-        self._head = head
+        self._clusters = head.clusters
         self._end_id = end_id
-        self._weights = head.head_weights()
+        self._project = packed_linear(head.project.weight, head.project.bias)
+        self._head_scores = packed_linear(*head.head_weights())
+        self._tails = [
+            (narrow, packed_linear(table, bias))
+            for narrow, table, bias in zip(
+                head.narrow, head.tables[1:], head.biases[1:], strict=True
+            )
+        ]
         self._frequent = len(head.clusters[0])
 
     def choose(
@@ -30,8 +37,8 @@ class WordChoice:
         Drawn from the model's own probabilities, the head comes first and a tail is computed only
         where it was chosen. All else needs the probabilities of all words.
         """
-        hidden_XP = self._head.project(states_XD)
-        head_XC = functional.linear(hidden_XP, *self._weights).log_softmax(1)
+        hidden_XP = self._project(states_XD)
+        head_XC = self._head_scores(hidden_XP).log_softmax(1)
         if choosing.is_plain and self._end_id < self._frequent:
             return self._in_two_steps(hidden_XP, head_XC, may_end_X, choosing)
         all_XV = self._all(hidden_XP, head_XC)
@@ -45,27 +52,32 @@ class WordChoice:
         self._forbid_end(head_XC, may_end_X)
         word_X = choosing.choose(head_XC)
         log_probs_X = taken(head_XC, word_X)
-        if len(self._head.clusters) == 1 or not bool((word_X >= self._frequent).any()):
+        if not self._tails or not bool((word_X >= self._frequent).any()):
             return word_X, log_probs_X
         tail_X = word_X - (self._frequent - 1)
-        for number in range(1, len(self._head.clusters)):
+        for number in range(1, len(self._clusters)):
             place_Y = (tail_X == number).nonzero().squeeze(1)
             if len(place_Y):
-                scores_YV = self._head.tail_scores(hidden_XP[place_Y], number)
+                scores_YV = self._tail_scores(hidden_XP[place_Y], number)
                 within_YV = scores_YV.log_softmax(1)
                 chosen_Y = choosing.choose(within_YV)
-                word_X[place_Y] = chosen_Y + self._head.clusters[number].first
+                word_X[place_Y] = chosen_Y + self._clusters[number].first
                 log_probs_X[place_Y] += taken(within_YV, chosen_Y)
         return word_X, log_probs_X
 
     def _all(self, hidden_XP: Tensor, head_XC: Tensor) -> Tensor:
         """Give the log-probabilities of all words: (X, V)."""
         tails = [
-            self._head.tail_scores(hidden_XP, number).log_softmax(1)
+            self._tail_scores(hidden_XP, number).log_softmax(1)
             + head_XC[:, self._frequent + number - 1, None]
-            for number in range(1, len(self._head.clusters))
+            for number in range(1, len(self._clusters))
         ]
         return torch.cat([head_XC[:, : self._frequent], *tails], dim=1)
+
+    def _tail_scores(self, hidden_YP: Tensor, number: int) -> Tensor:
+        """Score the words of a tail; that of number 1 comes first."""
+        narrow, scores_of = self._tails[number - 1]
+        return scores_of(narrow(hidden_YP))
 
     def _forbid_end(self, log_probs_XN: Tensor, may_end_X: Tensor) -> None:
         """Make the end impossible where it is forbidden; nobody asks for its probability there."""

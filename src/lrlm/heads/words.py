@@ -108,12 +108,16 @@ class WordEmbedding(nn.Module):
     def step(self, ids_X: Tensor) -> Tensor:
         """Look up a few words, as `forward` does: (X, E).
 
-        Every cluster is asked for every word, which takes fewer operations than to sort them.
+        A cluster is asked for every word or for none, which takes fewer operations than to sort
+        them.
         """
+        last = int(ids_X.max()) if len(ids_X) else 0
         vectors_XE: Tensor = functional.embedding(
             ids_X.clamp(max=len(self.clusters[0]) - 1), self.tables[0]
         )
         for cluster, table, up in zip(self.clusters[1:], self.tables[1:], self.maps, strict=True):
+            if last < cluster.first:
+                break
             within_X = ids_X - cluster.first
             found_XE = up(functional.embedding(within_X.clamp(0, len(cluster) - 1), table))
             vectors_XE = torch.where(within_X[:, None] >= 0, found_XE, vectors_XE)
@@ -176,7 +180,7 @@ class WordHead(nn.Module):
         log_probs_X = _target_log_probs(self._head_scores(hidden_XP), choice_X)
         for number, (place_Y, cluster) in enumerate(parts, start=1):
             within_Y = _target_log_probs(
-                self.tail_scores(hidden_XP[place_Y], number), targets_X[place_Y] - cluster.first
+                self._tail_scores(hidden_XP[place_Y], number), targets_X[place_Y] - cluster.first
             )
             log_probs_X = log_probs_X.index_add(0, place_Y, within_Y)
         return log_probs_X
@@ -188,7 +192,7 @@ class WordHead(nn.Module):
         head = self._head_scores(hidden_XP).log_softmax(1)
         frequent = len(self.clusters[0])
         tails = [
-            self.tail_scores(hidden_XP, number).log_softmax(1)
+            self._tail_scores(hidden_XP, number).log_softmax(1)
             + head[:, frequent + number - 1, None]
             for number in range(1, len(self.clusters))
         ]
@@ -207,7 +211,7 @@ class WordHead(nn.Module):
         """Score the frequent words, and behind them the tails."""
         return functional.linear(hidden_XP, *self.head_weights())
 
-    def tail_scores(self, hidden_YP: Tensor, number: int) -> Tensor:
+    def _tail_scores(self, hidden_YP: Tensor, number: int) -> Tensor:
         """Score the words of a tail; that of number 1 comes first."""
         return functional.linear(
             self.narrow[number - 1](hidden_YP), self.tables[number], self.biases[number]

@@ -22,6 +22,7 @@ class NklmWriter(Writer):
     def __init__(self, model: NeuralKnowledgeLM, star: Star) -> None:
         self.star = star
         self._model = model
+        self._step = model.backbone.stepper()
         self._words = WordChoice(model.words, end_id=star.end_id)
         vectors_RW = model.vectors(star.types_R[None], star.objects_R[None])[0]
         self._facts_GW = torch.cat([model.not_a_fact[None], vectors_RW])
@@ -92,7 +93,7 @@ class NklmWriter(Writer):
         inputs_BI = torch.cat(
             [words_BI, self._facts_GW[fact_B], positions_BP.masked_fill(~copied_B1, 0.0)], dim=1
         )
-        states_BD, state = self._model.backbone.step(inputs_BI, standing.state)
+        states_BD, state = self._step(inputs_BI, standing.state)
         return Standing(states_BD, state, written)
 
     def _copyable(self, last: Written, limits: Limits) -> Tensor:

@@ -19,6 +19,7 @@ class VanillaWriter(Writer):
     def __init__(self, model: VanillaLM, star: Star) -> None:
         self.star = star
         self._model = model
+        self._step = model.backbone.stepper()
         self._words = WordChoice(model.words, end_id=star.end_id)
 
     def begin(self) -> Standing:
@@ -35,9 +36,7 @@ class VanillaWriter(Writer):
 
     def read(self, standing: Standing, written: Written) -> Standing:
         """Read a word in each row, copied or not."""
-        states_BD, state = self._model.backbone.step(
-            self._model.embedding.step(written.word_B), standing.state
-        )
+        states_BD, state = self._step(self._model.embedding.step(written.word_B), standing.state)
         return Standing(states_BD, state, written)
 
     def _before_text(self) -> State:

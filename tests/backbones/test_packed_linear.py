@@ -1,0 +1,53 @@
+"""Packed weights give the products of the ones they were made from."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from lrlm.backbones import packed_linear
+
+ROWS = (0, 1, 3, 10, 64)
+
+
+def weights(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    weight = torch.randn(37, 23, generator=generator, dtype=dtype)
+    return weight, torch.randn(37, generator=generator, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_the_product_is_the_same_for_any_number_of_rows(dtype: torch.dtype, has_bias: bool) -> None:
+    weight, bias = weights(dtype)
+    given = bias if has_bias else None
+    multiply = packed_linear(weight, given)
+    for rows in ROWS:
+        values = torch.randn(rows, 23, dtype=dtype)
+        torch.testing.assert_close(multiply(values), functional.linear(values, weight, given))
+
+
+def test_rows_may_lie_apart_in_memory() -> None:
+    weight, bias = weights(torch.float32)
+    values = torch.randn(10, 60)[:, 20:43]
+    expected = functional.linear(values, weight, bias)
+    torch.testing.assert_close(packed_linear(weight, bias)(values), expected)
+
+
+def test_later_changes_of_the_weights_are_not_seen() -> None:
+    for dtype in (torch.float32, torch.float64):
+        weight, bias = weights(dtype)
+        values = torch.randn(4, 23, dtype=dtype)
+        expected = functional.linear(values, weight, bias)
+        multiply = packed_linear(weight, bias)
+        weight.zero_()
+        bias.zero_()
+        torch.testing.assert_close(multiply(values), expected)
+
+
+def test_a_build_without_the_kernel_multiplies_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    weight, bias = weights(torch.float32)
+    monkeypatch.setattr(torch.ops, "mkldnn", object())
+    values = torch.randn(4, 23)
+    expected = functional.linear(values, weight, bias)
+    assert torch.equal(packed_linear(weight, bias)(values), expected)
