@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -229,3 +230,16 @@ def write_half_a_file(path: Path) -> None:
     with new_file(path) as file:
         file.write(b"three")
         raise KeyboardInterrupt
+
+
+def test_ctrl_c_as_soon_as_the_draft_exists_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Path, *arguments: int, mkdir: Callable[..., None] = Path.mkdir) -> None:
+        mkdir(self, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "out"):
+        pytest.fail("the block was entered")
+    assert list(tmp_path.iterdir()) == []

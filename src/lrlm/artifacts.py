@@ -41,8 +41,8 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
             shutil.rmtree(aside) if target.exists() else aside.rename(target)
         _refuse_unless_replaceable(target, overwrite=overwrite)
         shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir()
         try:
+            draft.mkdir()
             yield draft
             _flush_to_disk(draft)
             if target.exists():
@@ -75,18 +75,25 @@ def sole_writer(lock_path: Path, target: Path) -> Iterator[None]:
         yield
         return
     with lock_path.open("w") as lock:
+        is_ours = False
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The writer before may have removed the file between our opening and locking it.
-            is_current = os.path.samestat(os.fstat(lock.fileno()), lock_path.stat())
-        except (BlockingIOError, FileNotFoundError):
-            is_current = False
-        if not is_current:
-            raise InputError(f"another process is writing {target} right now")
-        try:
+            is_ours = _lock(lock, lock_path)
+            if not is_ours:
+                raise InputError(f"another process is writing {target} right now")
             yield
         finally:
-            lock_path.unlink(missing_ok=True)
+            if is_ours:
+                lock_path.unlink(missing_ok=True)
+
+
+def _lock(lock: IO[str], lock_path: Path) -> bool:
+    """Take a lock if nobody holds it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The writer before may have removed the file between our opening and locking it.
+        return os.path.samestat(os.fstat(lock.fileno()), lock_path.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 def _flush_to_disk(folder: Path) -> None:
