@@ -63,6 +63,14 @@ def test_entities_and_topics(graph: KnowledgeGraph) -> None:
     assert graph.relation_label("unheard of") == "unheard of"
 
 
+def test_literals_are_read_as_they_were_written(tmp_path: Path) -> None:
+    objects = ['say "hi"', "back\\slash", "[1, 2]", "007", "1e5", "null", "naïve 東京 😀", "\x01"]
+    lines = "".join(f"Q1\tcode\t{each}\tliteral\n" for each in objects)
+    (tmp_path / "triples.tsv").write_text(lines, encoding="utf-8")
+    graph = build_graph(tmp_path / "kg", [tmp_path / "triples.tsv"]).graph
+    assert [each.object for each in graph.topic("Q1").relations] == sorted(objects)
+
+
 @pytest.mark.parametrize(
     ("asked", "found"),
     [

@@ -2,11 +2,21 @@
 
 from difflib import SequenceMatcher
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrlm.knowledge.search import KEY_LENGTH, fold, keys, likeness, near_keys
+from lrlm.knowledge.search import (
+    IS_PLAIN,
+    KEY_LENGTH,
+    PLAIN_KEYS,
+    PLAIN_WORDS,
+    fold,
+    keys,
+    likeness,
+    near_keys,
+)
 
 words = st.text("abcdé XY-'", min_size=1, max_size=12)
 
@@ -40,6 +50,19 @@ def test_keys_begin_at_every_word_of_a_short_name() -> None:
     ]
     assert keys("One two three four five") == ["one two three four five"]
     assert keys("x" * 100) == ["x" * KEY_LENGTH]
+
+
+@given(st.lists(st.text(st.characters(max_codepoint=0x180), max_size=60), max_size=30))
+def test_the_database_makes_the_same_keys_of_plain_names(names: list[str]) -> None:
+    asked = [*names, "!!!", "O'Neil, 3rd_of -- it", " a  b ", "one two three four five", "x" * 99]
+    query = f"""
+        SELECT name, {IS_PLAIN.format("name")}, {PLAIN_KEYS.format("words")}
+        FROM (SELECT name, {PLAIN_WORDS.format("name")} AS words FROM (SELECT unnest(?) AS name))
+    """
+    for name, is_plain, its_keys in duckdb.execute(query, [asked]).fetchall():
+        assert its_keys == keys(name) or not is_plain
+        is_printable = name.isascii() and name.isprintable()
+        assert is_plain == (is_printable and any(each.isalnum() for each in name))
 
 
 def test_near_keys_are_one_letter_away() -> None:

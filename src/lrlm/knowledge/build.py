@@ -149,7 +149,7 @@ def build_graph(
         else:
             counts = found.counts
             adopt(database, Path(scratch))
-        tables = write_tables(database, folder)
+        tables = beside.submit(write_tables, database.cursor(), folder)
         tell(Progress("writing the index"))
         write_index(database, folder)
         write_manifest(
@@ -159,7 +159,7 @@ def build_graph(
             made_by="lrlm kg build",
             inputs=prints.result(),
             selection=_describe(selection),
-            tables=tables,
+            tables=tables.result(),
             counts={"bad lines": found.bad_lines.count, **counts},
         )
     return BuildReport(

@@ -22,17 +22,20 @@ from lrlm.knowledge.statements import Kind
 from lrlm.knowledge.topic import Relation, Topic
 
 FORMAT = "lrlm knowledge graph"
-VERSION = 1
+VERSION = 2
 INDEX = "graph.sqlite"
 
 _CANDIDATES = 200
 _STAR = """
-    SELECT types.id, kind, object, objects.id, objects.names, units.names
-    FROM facts
-    JOIN types ON types.number = type
-    LEFT JOIN entities AS objects ON kind = 0 AND objects.number = object
-    LEFT JOIN entities AS units ON units.number = unit
-    WHERE subject = ? ORDER BY place
+    SELECT types.id, json_extract(fact.value, '$[1]') AS kind, json_extract(fact.value, '$[2]'),
+        objects.id, objects.names, units.names
+    FROM stars
+    JOIN json_each(stars.facts) AS fact
+    JOIN types ON types.number = json_extract(fact.value, '$[0]')
+    LEFT JOIN entities AS objects
+        ON kind = 0 AND objects.number = json_extract(fact.value, '$[2]')
+    LEFT JOIN entities AS units ON units.number = json_extract(fact.value, '$[3]')
+    WHERE stars.number = ? ORDER BY fact.key
 """
 
 

@@ -1,25 +1,26 @@
 """The tables of a graph in, a SQLite file out: a topic by its id, entities by their names.
 
     entities   number (place of the id in sorted order), id, names and titles (one a line), facts
+    stars      number, the facts of an entity as JSON: [[type, kind, object, unit], …], sorted
     types      number, id, label
-    facts      subject, place → type, kind, object, unit; sorted, so a star lies in one place
     keys       key, entity; what a name is found by, see `lrlm.knowledge.search`
 
-Entities and types are written as numbers, a literal object as its text; the tables of facts and
-keys are their own index (WITHOUT ROWID). All rows are put in sorted, which makes the file compact
-and the same on every build.
+Entities and types are written as numbers, a literal object as its text; the table of keys is its
+own index (WITHOUT ROWID). All rows are put in sorted, which makes the file compact and the same on
+every build. Rows come from the database in columns and in pieces, so memory is bounded.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from lrlm.knowledge.graph import INDEX
-from lrlm.knowledge.search import keys
+from lrlm.knowledge.search import IS_PLAIN, PLAIN_KEYS, PLAIN_WORDS, keys
 from lrlm.knowledge.statements import Kind
 from lrlm.knowledge.tables import Database
 
@@ -33,12 +34,8 @@ _TABLES = """
         number INTEGER PRIMARY KEY, id TEXT NOT NULL,
         names TEXT NOT NULL, titles TEXT NOT NULL, facts INTEGER NOT NULL
     );
+    CREATE TABLE stars (number INTEGER PRIMARY KEY, facts TEXT NOT NULL);
     CREATE TABLE types (number INTEGER PRIMARY KEY, id TEXT NOT NULL, label TEXT NOT NULL);
-    CREATE TABLE facts (
-        subject INTEGER NOT NULL, place INTEGER NOT NULL,
-        type INTEGER NOT NULL, kind INTEGER NOT NULL, object NOT NULL, unit INTEGER,
-        PRIMARY KEY (subject, place)
-    ) WITHOUT ROWID;
     CREATE TABLE keys (
         key TEXT NOT NULL, entity INTEGER NOT NULL, PRIMARY KEY (key, entity)
     ) WITHOUT ROWID;
@@ -54,17 +51,30 @@ _ENTITIES = """
     FROM entity_numbers LEFT JOIN names ON entity = id ORDER BY number, place
 """
 _FACTS = f"""
-    SELECT s.number, row_number() OVER (
-            PARTITION BY subject ORDER BY facts.type, object, kind, unit
-        ) - 1 AS place,
-        t.number, kind, o.number, CASE WHEN kind <> {Kind.ENTITY} THEN object END, u.number
+    SELECT s.number, concat(
+            '[', t.number, ',', kind, ',',
+            coalesce(CAST(o.number AS VARCHAR), CAST(to_json(object) AS VARCHAR)), ',',
+            coalesce(CAST(u.number AS VARCHAR), 'null'), ']'
+        ) AS fact
     FROM facts
     JOIN entity_numbers AS s ON s.id = subject
     JOIN type_numbers AS t ON t.id = facts.type
     LEFT JOIN entity_numbers AS o ON kind = {Kind.ENTITY} AND o.id = object
     LEFT JOIN entity_numbers AS u ON u.id = unit
-    ORDER BY s.number, place
+    ORDER BY s.number, t.number, object, kind, unit
 """  # noqa: S608
+_PLAIN_KEYS = f"""
+    CREATE TABLE keys AS
+        SELECT unnest({PLAIN_KEYS.format("words")}) AS key, number AS entity FROM (
+            SELECT number, {PLAIN_WORDS.format("name")} AS words
+            FROM names JOIN entity_numbers ON id = entity WHERE {IS_PLAIN.format("name")}
+        )
+"""  # noqa: S608
+_OTHER_NAMES = f"""
+    SELECT number, name FROM names JOIN entity_numbers ON id = entity
+    WHERE NOT ({IS_PLAIN.format("name")})
+"""  # noqa: S608
+_KEYS = "SELECT DISTINCT key, entity FROM keys ORDER BY key, entity"
 
 
 def write_index(database: Database, folder: Path) -> None:
@@ -74,19 +84,12 @@ def write_index(database: Database, folder: Path) -> None:
         index.executescript(_TABLES)
         database.execute(_NUMBERED)
         index.execute("BEGIN")
-        database.execute("CREATE TABLE keys (key VARCHAR, entity BIGINT)")
-        with database.cursor() as reader:
-            entities = _with_names(_rows(reader, _ENTITIES))
-            index.executemany(
-                "INSERT INTO entities VALUES (?, ?, ?, ?, ?)", _keeping_keys(entities, database)
-            )
-        types = _rows(database, "SELECT number, id, label FROM type_numbers ORDER BY number")
-        index.executemany("INSERT INTO types VALUES (?, ?, ?)", types)
-        index.executemany(
-            "INSERT INTO facts VALUES (?, ?, ?, ?, coalesce(?, ?), ?)", _rows(database, _FACTS)
-        )
-        sorted_keys = "SELECT DISTINCT key, entity FROM keys ORDER BY key, entity"
-        index.executemany("INSERT INTO keys VALUES (?, ?)", _rows(database, sorted_keys))
+        index.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?)", _entities(database))
+        index.executemany("INSERT INTO stars VALUES (?, ?)", _stars(database))
+        types = "SELECT number, id, label FROM type_numbers ORDER BY number"
+        index.executemany("INSERT INTO types VALUES (?, ?, ?)", _rows(database, types))
+        _collect_keys(database)
+        index.executemany("INSERT INTO keys VALUES (?, ?)", _rows(database, _KEYS))
         index.execute("CREATE UNIQUE INDEX entity_ids ON entities (id)")
         index.execute("CREATE UNIQUE INDEX type_ids ON types (id)")
         index.execute("COMMIT")
@@ -94,48 +97,69 @@ def write_index(database: Database, folder: Path) -> None:
         index.close()
 
 
+def _columns(database: Database, query: str) -> Iterator[list[list[Any]]]:
+    """Run a query; give its columns, a piece of the rows at a time."""
+    for batch in database.sql(query).to_arrow_reader(_ROWS_AT_ONCE):
+        if len(batch):
+            yield [column.to_pylist() for column in batch.columns]
+
+
 def _rows(database: Database, query: str) -> Iterator[tuple[Any, ...]]:
-    result = database.execute(query)
-    while rows := result.fetchmany(_ROWS_AT_ONCE):
-        yield from rows
+    for columns in _columns(database, query):
+        yield from zip(*columns, strict=True)
 
 
-_Entity = tuple[int, str, list[str], list[str], int]
+def _groups(database: Database, query: str) -> Iterator[list[list[Any]]]:
+    """Run a query; give the columns of the rows that agree in the first one, which is sorted."""
+    waiting: list[list[Any]] = []
+    for piece in _columns(database, query):
+        columns = [
+            before + now for before, now in zip(waiting or [[]] * len(piece), piece, strict=True)
+        ]
+        numbers = np.asarray(columns[0])
+        bounds = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist()]
+        for start, end in pairwise(bounds):
+            yield [column[start:end] for column in columns]
+        waiting = [column[bounds[-1] :] for column in columns]  # may go on in the next piece
+    if waiting:
+        yield waiting
 
 
-def _with_names(rows: Iterable[tuple[Any, ...]]) -> Iterator[_Entity]:
+def _entities(database: Database) -> Iterator[tuple[int, str, str, str, int]]:
     """Gather the names of each entity, those that text uses before the titles of pages."""
-    for _, group in groupby(rows, key=lambda row: row[0]):
-        first = next(group)
-        number, id_, facts, name, _ = first
-        named = [(row[3], row[4]) for row in chain([first], group)] if name is not None else []
-        used = [name for name, title in named if not title]
-        titles = [name for name, title in named if title]
-        yield number, id_, *((used, titles) if used else (titles, [])), facts
+    for numbers, ids, facts, names, is_title in _groups(database, _ENTITIES):
+        if not any(is_title):
+            used, titles = ("" if names[0] is None else "\n".join(names)), ""
+        else:
+            named = list(zip(names, is_title, strict=True))
+            used = "\n".join(name for name, title in named if not title)
+            titles = "\n".join(name for name, title in named if title)
+            if not used:
+                used, titles = titles, ""
+        yield numbers[0], ids[0], used, titles, facts[0]
 
 
-def _keeping_keys(
-    entities: Iterable[_Entity], database: Database
-) -> Iterator[tuple[int, str, str, str, int]]:
-    """Pass entities on as rows, and put the keys of their names aside to be sorted."""
-    found: list[str] = []
-    numbers: list[int] = []
-    for number, id_, names, titles, facts in entities:
-        for name in (*names, *titles):
-            for key in keys(name):
-                found.append(key)
-                numbers.append(number)
-        if len(found) >= _ROWS_AT_ONCE:
-            _put_aside(database, found, numbers)
-            found, numbers = [], []
-        yield number, id_, "\n".join(names), "\n".join(titles), facts
-    _put_aside(database, found, numbers)
+def _stars(database: Database) -> Iterator[tuple[int, str]]:
+    for numbers, facts in _groups(database, _FACTS):
+        yield numbers[0], f"[{','.join(facts)}]"
 
 
-def _put_aside(database: Database, found: list[str], numbers: list[int]) -> None:
-    batch = pa.table(
-        [pa.array(found, pa.string()), pa.array(numbers, pa.int64())], ["key", "entity"]
-    )
-    database.register("batch", batch)
-    database.execute("INSERT INTO keys SELECT key, entity FROM batch")
-    database.unregister("batch")
+def _collect_keys(database: Database) -> None:
+    """Make the table of keys: of plain names by the database, of all others here."""
+    database.execute(_PLAIN_KEYS)
+    with database.cursor() as reader:
+        for numbers, names in _columns(reader, _OTHER_NAMES):
+            found = [
+                (key, number)
+                for number, name in zip(numbers, names, strict=True)
+                for key in keys(name)
+            ]
+            batch = pa.table(
+                {
+                    "key": pa.array([key for key, _ in found], pa.string()),
+                    "entity": pa.array([number for _, number in found], pa.int64()),
+                }
+            )
+            database.register("batch", batch)
+            database.execute("INSERT INTO keys SELECT key, entity FROM batch")
+            database.unregister("batch")

@@ -19,11 +19,22 @@ _NO_WORD = re.compile(r"[\W_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 "
 
 
+class _WithoutAccents(dict[int, int | None]):
+    """Maps a character to itself, or to nothing if it stands above or below another."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.combining(chr(code)) else code
+        return self[code]
+
+
+_WITHOUT_ACCENTS = _WithoutAccents()
+
+
 def fold(name: str) -> str:
     """Write a name without letter case, accents and punctuation."""
     if not name.isascii():
         decomposed = unicodedata.normalize("NFKD", name.casefold())
-        name = "".join(each for each in decomposed if not unicodedata.combining(each))
+        name = decomposed.translate(_WITHOUT_ACCENTS)
     folded = name.lower()
     if not folded.replace(" ", "").isalnum():
         folded = _NO_WORD.sub(" ", folded)
@@ -39,6 +50,16 @@ def keys(name: str) -> list[str]:
     words = folded.split(" ")
     starts = len(words) if len(words) <= WORDS else 1
     return [" ".join(words[start:])[:KEY_LENGTH] for start in range(starts)]
+
+
+IS_PLAIN = "regexp_full_match({0}, '[ -~]*') AND regexp_matches({0}, '[A-Za-z0-9]')"
+"""Whether a name has printable ASCII characters only, and a letter or digit among them: SQL."""
+PLAIN_WORDS = "string_split(trim(regexp_replace(lower({0}), '[^a-z0-9]+', ' ', 'g')), ' ')"
+PLAIN_KEYS = f"""[
+    left(array_to_string({{0}}[start:], ' '), {KEY_LENGTH})
+    FOR start IN range(1, CASE WHEN len({{0}}) <= {WORDS} THEN len({{0}}) + 1 ELSE 2 END)
+]"""
+"""The words of a plain name, and from them the same keys as above: for many names at once."""
 
 
 def near_keys(key: str) -> set[str]:
