@@ -15,6 +15,7 @@ from lrlm.cli.console import as_plain_text, errors, output, progress_of
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_left_out, write_out
 from lrlm.errors import InputError
 from lrlm.reading import BadLines, raw_lines
+from lrlm.report.counted import counted
 
 if TYPE_CHECKING:
     from lrlm.inference.annotation import Annotation
@@ -244,7 +245,7 @@ def _annotate_lines(
         for done, line in enumerate(annotated, start=1):
             stream.write(f"{line}\n".encode())
             progress("annotating", done)
-    errors.print(f"Annotated {done:,} texts.", highlight=False)
+    errors.print(f"Annotated {counted(done, 'text')}.", highlight=False)
     tell_left_out(bad_lines.examples, bad_lines.count)
 
 
@@ -270,7 +271,8 @@ def _annotate_folder(
         )
     texts = sum(report.texts for report in reports)
     errors.print(
-        f"Annotated {texts:,} texts in {len(reports):,} files; they are in {escape(str(out))}.",
+        f"Annotated {counted(texts, 'text')} in {counted(len(reports), 'file')};"
+        f" the result is in {escape(str(out))}.",
         highlight=False,
         soft_wrap=True,
     )

@@ -22,6 +22,7 @@ from lrlm.cli import (
     train,
 )
 from lrlm.cli.console import errors, output
+from lrlm.cli.help import readable
 from lrlm.errors import LrlmError
 
 _AFTER_CTRL_C = 130
@@ -52,6 +53,7 @@ app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --tem
     generate.generate
 )
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
+readable(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,6 +10,7 @@ from html import escape
 from lrlm.inference.annotation import Annotation, Span
 from lrlm.report.annotation_page import BODY, SCRIPT, STYLE
 from lrlm.report.colours import hues
+from lrlm.report.counted import counted
 from lrlm.report.explanation_words import described, percent, type_of
 from lrlm.report.page import page
 from lrlm.report.shown_spans import shown_spans, with_candidates
@@ -38,9 +39,9 @@ def annotation_to_html(annotation: Annotation, *, threshold: float = 0.5) -> str
 
 def _summary(annotation: Annotation, shown: Sequence[Span], threshold: float) -> str:
     facts = (
-        f"{len(annotation.tokens):,} tokens",
+        counted(len(annotation.tokens), "token"),
         f"perplexity {annotation.perplexity:,.1f}",
-        f"{len(shown):,} mentions with a probability of at least {threshold:g}",
+        f"{counted(len(shown), 'mention')} with a probability of at least {threshold:g}",
     )
     return " · ".join(facts)
 

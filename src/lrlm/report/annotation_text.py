@@ -8,6 +8,7 @@ from rich.text import Text
 
 from lrlm.inference.annotation import Annotation, Span
 from lrlm.report.colours import terminal_styles
+from lrlm.report.counted import counted
 from lrlm.report.explanation_words import described, percent, type_of
 from lrlm.report.shown_spans import shown_spans
 
@@ -22,9 +23,10 @@ def annotation_view(annotation: Annotation, *, threshold: float = 0.5) -> Group:
     text = Text(annotation.text.rstrip())
     for span in shown:
         text.stylize(styles[type_of(span)], span.start, span.end)
+    tokens = counted(len(annotation.tokens), "token")
     title = Text.assemble(
         (annotation.topic, "bold"),
-        (f"  {len(annotation.tokens):,} tokens, perplexity {annotation.perplexity:,.1f}", "dim"),
+        (f"  {tokens}, perplexity {annotation.perplexity:,.1f}", "dim"),
     )
     if not shown:
         nothing = Text(f"No mention with a probability of at least {threshold:g}.", "dim")

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from lrlm.inference.generated import GeneratedText, Piece
 from lrlm.report.colours import terminal_styles
+from lrlm.report.counted import counted
 
 _OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
 
@@ -27,7 +28,7 @@ def generated_view(texts: Sequence[GeneratedText]) -> Group:
 def summary(text: GeneratedText) -> str:
     """Say in one line how long and how probable a text is."""
     stopped = "" if text.ended else ", stopped at the greatest length"
-    return f"{text.written_tokens:,} tokens, perplexity {text.perplexity:,.1f}{stopped}"
+    return f"{counted(text.written_tokens, 'token')}, perplexity {text.perplexity:,.1f}{stopped}"
 
 
 def marked(pieces: Iterable[Piece], styles: dict[str, str]) -> Text:
