@@ -181,6 +181,7 @@ def test_topics_without_relations_are_fine(
         (["lrlm", "--topic", "Town3"], "there is no text: name a file, or -"),
         (["nothing", "--topic", "Town3"], "nothing is neither a folder with a run nor a file"),
         (["lrlm", "no.txt", "--topic", "Town3"], "no.txt: cannot be read"),
+        (["text.txt", "lrlm", "--topic", "Town3"], "the run stands before the text: lrlm text.txt"),
         (["lrlm", "corpus", "--topic", "Town3"], "corpus: cannot be read"),
         (["corpus", "text.txt", "--topic", "Town3"], "is not an lrlm run"),
         (["nowhere", "text.txt", "--topic", "Town3"], "is not an lrlm run"),

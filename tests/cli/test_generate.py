@@ -148,6 +148,8 @@ def test_a_stream_shows_one_text_and_a_topic_may_know_nothing(
         (["lrlm", "--topic", "Town3", "--min-length", "300"], "min_length (300) is more than"),
         (["lrlm", "--topic", "Town3", "--must-use", "rivers"], "did you mean 'river'"),
         (["lrlm", "--topic", "Town3", "--must-use", "river=Elbe"], "no 'river' named 'Elbe'"),
+        (["lrlm", "--topic", "Town3", "--must-use", "=Oder"], "--must-use =Oder: write a relation"),
+        (["lrlm", "--topic", "Town3", "--must-use", "river="], "or TYPE=OBJECT"),
         (["vanilla", "--topic", "Town3", "--must-use", "river"], "uses no relations"),
         (["lrlm", "--topic", "Town3", "-n", "0"], "number of samples"),
         (["lrlm", "--topic", "Town3", "--stream", "--format", "json"], "--stream shows one text"),

@@ -171,6 +171,8 @@ def _sort_out(places: list[str], *, has_lines: bool) -> tuple[Path | None, str |
     run, text = None, None
     if len(places) == 2:
         run, text = Path(places[0]), places[1]
+        if run.is_file() and Path(text).is_dir():
+            raise InputError(f"the run stands before the text: {text} {run}")
     elif places and Path(places[0]).is_dir():
         run = Path(places[0])
     elif places and (places[0] == STREAM or Path(places[0]).exists()):

@@ -155,6 +155,8 @@ def generate(
 
 def _wish(given: str) -> str | tuple[str, str]:
     type_, equals, object_ = given.partition("=")
+    if not type_ or (equals and not object_):
+        raise InputError(f"--must-use {given}: write a relation type, or TYPE=OBJECT")
     return (type_, object_) if equals else type_
 
 
