@@ -104,6 +104,8 @@ class Parts:
 def build_in_parts(inputs: BuildInputs, folder: Path) -> dict[str, float]:
     """Do what a build does, in one process and one part after the other."""
     parts, bad_lines = Parts(), BadLines()
+    assert inputs.triples is not None
+    assert inputs.forms is not None
     with join_in(folder, memory="1GB", threads=1) as join, CorpusWriter(folder) as writer:
         with parts.timed("reading"):
             facts = list(read_records(inputs.triples, parse_fact, bad_lines))

@@ -12,6 +12,7 @@ from lrlm.corpora.build import BuildInputs, build_corpus
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError, LrlmError
 from lrlm.knowledge import TITLE
+from lrlm.knowledge.build import build_graph
 from lrlm.text import Profile
 from tests.corpora import small_world
 from tests.corpora.small_world import FORMS, TEST, TRAIN, TRIPLES, digests
@@ -299,6 +300,49 @@ def test_an_empty_file_is_refused(tmp_path: Path, which: str) -> None:
     refuse(tmp_path, inputs, f"{which} is empty")
 
 
+def test_a_graph_on_disk_gives_the_same_as_its_tables(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    assert inputs.triples is not None
+    assert inputs.forms is not None
+    build_graph(tmp_path / "kg", [inputs.triples, inputs.forms])
+    from_tables = build(tmp_path, inputs, "tables")
+    stored = build_corpus(
+        tmp_path / "graph", BuildInputs(articles=inputs.articles, graph=tmp_path / "kg")
+    )
+    for split in from_tables.splits:
+        assert list(stored.corpus.documents(split)) == list(from_tables.documents(split))
+
+
+def test_topics_that_a_graph_does_not_have_are_counted(tmp_path: Path) -> None:
+    unknown = [
+        {"id": "Nowhere", "text": "Nowhere is a place."},
+        {"id": "Elbe", "text": "The Elbe."},
+    ]
+    inputs = small_world.write(tmp_path / "in", train=unknown)
+    assert inputs.triples is not None
+    build_graph(tmp_path / "kg", [inputs.triples, tmp_path / "in" / "forms.tsv"])
+    report = build_corpus(
+        tmp_path / "out", BuildInputs(articles=inputs.articles, graph=tmp_path / "kg")
+    )
+    assert report.left_out == {"topics that the graph does not have": 1}
+    assert report.corpus.statistics("train")["documents"] == 2
+
+
+@pytest.mark.parametrize("given", [{}, {"triples"}, {"forms"}, {"triples", "forms", "graph"}])
+def test_either_tables_or_a_graph_are_needed(tmp_path: Path, given: set[str]) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    paths = {"triples": inputs.triples, "forms": inputs.forms, "graph": tmp_path}
+    chosen = {name: paths[name] for name in given}
+    with pytest.raises(InputError, match="a graph is needed: give either"):
+        BuildInputs(articles=inputs.articles, **chosen)
+
+
+def test_a_folder_that_is_no_graph_is_refused(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    with pytest.raises(FormatError, match="is not an lrlm knowledge graph"):
+        BuildInputs(articles=inputs.articles, graph=tmp_path / "in")
+
+
 @pytest.mark.parametrize("which", ["triples.gz", "forms.gz", "train.gz"])
 def test_a_truncated_gzip_is_refused(tmp_path: Path, which: str) -> None:
     inputs = small_world.write_large(tmp_path / "in", 300)
@@ -318,7 +362,7 @@ def test_inputs_without_articles_or_with_another_split_are_refused(tmp_path: Pat
     with pytest.raises(InputError, match="no articles"):
         BuildInputs(inputs.triples, inputs.forms, {})
     with pytest.raises(InputError, match="no split 'dev'"):
-        BuildInputs(inputs.triples, inputs.forms, {"dev": inputs.forms})
+        BuildInputs(inputs.triples, inputs.forms, {"dev": tmp_path})
 
 
 @pytest.mark.parametrize(

@@ -33,17 +33,28 @@ def cores() -> int:
 
 
 @app.command(
-    epilog="Example: lrlm corpus build --out corpus --triples triples.tsv.gz --forms forms.tsv.gz"
-    " --train train.jsonl.gz --test test.jsonl.gz"
+    epilog="Example: lrlm corpus build --out corpus --graph wikidata --train train.jsonl.gz"
+    " --valid valid.jsonl.gz --test test.jsonl.gz"
 )
 def build(
     out: Out,
+    graph: Annotated[
+        Path | None, typer.Option(help="A knowledge graph made with 'lrlm kg build'.")
+    ] = None,
     triples: Annotated[
-        Path, typer.Option(help="Facts: subject, relation, object \\[, entity|literal], by tabs.")
-    ],
+        Path | None,
+        typer.Option(
+            help="Instead of a graph: facts, a line each: subject, relation, object"
+            " \\[, entity|literal], by tabs."
+        ),
+    ] = None,
     forms: Annotated[
-        Path, typer.Option(help="Names: entity, form, by a tab; the first is canonical.")
-    ],
+        Path | None,
+        typer.Option(
+            help="Instead of a graph: names, a line each: entity, form, by a tab; the first is"
+            " canonical."
+        ),
+    ] = None,
     train: Annotated[Path | None, typer.Option(help="Articles to train on, JSON lines.")] = None,
     valid: Annotated[Path | None, typer.Option(help="Articles to validate on.")] = None,
     test: Annotated[Path | None, typer.Option(help="Articles to test on.")] = None,
@@ -79,7 +90,7 @@ def build(
     with progress_of("articles") as progress:
         report = build_corpus(
             out,
-            BuildInputs(triples, forms, articles),
+            BuildInputs(triples, forms, articles, graph),
             profile=tokens,
             options=LinkOptions(letter_case=letter_case, stop_words=stop_words),
             limit=limit,
@@ -141,6 +152,9 @@ def show(
 
 def tell_build(report: BuildReport, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
+    for reason, count in report.left_out.items():
+        if count:
+            errors.print(f"left out: {count:,} {escape(reason)}", highlight=False, soft_wrap=True)
     for example in report.examples:
         errors.print(f"[yellow]skipped[/] {escape(example)}", highlight=False, soft_wrap=True)
     if report.bad_lines:

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from lrlm.cli.console import errors, progress_of
+from lrlm.cli.console import progress_of
 from lrlm.cli.corpus import Out, Overwrite, Workers, cores, tell_build
 from lrlm.corpora import LetterCase, LinkOptions
-from lrlm.corpora.build import BuildReport
 from lrlm.corpora.importers import (
     DocRed,
     SplitPolicy,
@@ -65,7 +63,7 @@ def release(
             overwrite=overwrite,
             progress=progress,
         )
-    _tell(report, start)
+    tell_build(report, time.perf_counter() - start)
 
 
 @app.command(
@@ -179,11 +177,4 @@ def _import(
             overwrite=overwrite,
             progress=progress,
         )
-    _tell(report, start)
-
-
-def _tell(report: BuildReport, start: float) -> None:
-    for reason, count in report.left_out.items():
-        if count:
-            errors.print(f"left out: {count:,} {escape(reason)}", highlight=False, soft_wrap=True)
     tell_build(report, time.perf_counter() - start)

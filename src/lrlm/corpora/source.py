@@ -1,4 +1,4 @@
-"""What a corpus is built from: files of triples, forms and articles in, a filled join out."""
+"""What a corpus is built from: facts, names and articles in, a filled join out."""
 
 import hashlib
 import json
@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from lrlm.artifacts import fingerprint
 from lrlm.corpora.corpus import SPLITS
-from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
+from lrlm.corpora.facts import FactFiles
+from lrlm.corpora.inputs import parse_article
 from lrlm.corpora.joining import Join
 from lrlm.errors import InputError
 from lrlm.reading import BadLines, read_records
@@ -45,12 +46,14 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class BuildInputs:
-    """The files a corpus is built from; at least one split is needed."""
+    """The files a corpus is built from: triples and forms, or a graph; and at least one split."""
 
-    triples: Path
-    forms: Path
+    triples: Path | None = None
+    forms: Path | None = None
     articles: Mapping[str, Path] = field(default_factory=dict)
     """A file for each split: train, valid, test."""
+    graph: Path | None = None
+    """The folder of a graph that `lrlm kg build` has made, in place of triples and forms."""
 
     def __post_init__(self) -> None:
         if not self.articles:
@@ -63,19 +66,22 @@ class BuildInputs:
                 raise InputError(f"{path}: there is no such file")
 
     @property
+    def facts(self) -> FactFiles:
+        """Where facts and names are."""
+        return FactFiles(self.triples, self.forms, self.graph)
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """All files, in a fixed order."""
         return (
-            self.triples,
-            self.forms,
+            *self.facts.files,
             *(self.articles[split] for split in SPLITS if split in self.articles),
         )
 
     def fill(self, join: Join, reading: Reading) -> Mapping[str, int]:
         """Read the files line by line into the join."""
         reading.progress("reading the graph", 0)
-        join.add_facts(read_records(self.triples, parse_fact, reading.bad_lines))
-        join.add_forms(read_records(self.forms, parse_form, reading.bad_lines))
+        facts = self.facts.read(join, reading.bad_lines)
         read = 0
         for split in SPLITS:
             if split not in self.articles:
@@ -85,10 +91,11 @@ class BuildInputs:
             )
             for article in articles:
                 join.add_articles(split, [article])
+                facts.add(article.topic)
                 read += 1
                 if read % 1000 == 0:
                     reading.progress("reading articles", read)
-        return {}
+        return facts.left_out
 
 
 def fingerprints(files: Sequence[Path]) -> list[dict[str, Any]]:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lrlm.corpora.corpus import SPLITS
+from lrlm.corpora.facts import FactFiles, TopicFacts
 from lrlm.corpora.importers.intake import Intake
-from lrlm.corpora.inputs import parse_fact, parse_form
+from lrlm.corpora.inputs import parse_form
 from lrlm.corpora.joining import Join
 from lrlm.corpora.source import Reading
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge import KnowledgeGraph
 from lrlm.reading import BadLineError, BadLines, raw_lines, read_records
 from lrlm.text import UNKNOWN, Profile, split_words
 
@@ -161,15 +161,16 @@ class WikiText:
     forms: Path | None = None
 
     def __post_init__(self) -> None:
-        tables = self.triples is not None and self.forms is not None
-        if (self.graph is not None) == tables or (self.triples is None) != (self.forms is None):
-            raise InputError("a graph is needed: give either its folder, or triples and forms")
-        for path in (self.path, self.graph):
-            if path is not None and not path.exists():
-                raise InputError(f"{path}: there is no such file or folder")
-        for path in (self.ids, self.triples, self.forms):
-            if path is not None and not path.is_file():
-                raise InputError(f"{path}: there is no such file")
+        if not self.path.exists():
+            raise InputError(f"{self.path}: there is no such file or folder")
+        if not self.ids.is_file():
+            raise InputError(f"{self.ids}: there is no such file")
+        _ = self.facts  # refuses what is incomplete
+
+    @property
+    def facts(self) -> FactFiles:
+        """Where facts and names are."""
+        return FactFiles(self.triples, self.forms, self.graph)
 
     @property
     def profile(self) -> Profile:
@@ -203,19 +204,14 @@ class WikiText:
     @property
     def files(self) -> list[Path]:
         """All files, in a fixed order."""
-        graph = [self.graph / "manifest.json"] if self.graph is not None else []
-        tables = [path for path in (self.triples, self.forms) if path is not None]
-        return [*self.articles.values(), self.ids, *graph, *tables]
+        return [*self.articles.values(), self.ids, *self.facts.files]
 
     def fill(self, join: Join, reading: Reading) -> Mapping[str, int]:
         """Read the graph, then the articles; articles without an id are left out."""
         intake = Intake(join, reading, self.path)
-        if self.triples is not None and self.forms is not None:
-            reading.progress("reading the graph", 0)
-            join.add_facts(read_records(self.triples, parse_fact, reading.bad_lines))
-            join.add_forms(read_records(self.forms, parse_form, reading.bad_lines))
+        reading.progress("reading the graph", 0)
+        facts = self.facts.read(join, reading.bad_lines)
         table = TitleTable.read(self.ids, reading.bad_lines)
-        topics = _Topics(self.graph, intake) if self.graph is not None else None
         for split, path in self.articles.items():
             titles = [each.title for each in split_articles(_text_lines(path, None))]
             found = table.find_all(titles)
@@ -223,7 +219,8 @@ class WikiText:
             for article, name in zip(articles, found, strict=True):
                 if intake.is_full(split):
                     break
-                self._add(split, article, name, topics, intake)
+                self._add(split, article, name, facts, intake)
+        intake.left_out.update(facts.left_out)
         return intake.finish()
 
     def _add(
@@ -231,7 +228,7 @@ class WikiText:
         split: str,
         article: RawArticle,
         found: tuple[str, str] | None,
-        topics: "_Topics | None",
+        facts: TopicFacts,
         intake: Intake,
     ) -> None:
         if found is None:
@@ -245,41 +242,9 @@ class WikiText:
         try:
             record = {"id": f"{split}-{article.line}", "topic": id_, "title": title, "text": text}
             intake.add_article(split, record)
-            if topics is not None:
-                topics.add(id_)
+            facts.add(id_)
         except BadLineError as error:
             intake.add_bad(split, str(error), line=article.line)
-
-
-class _Topics:
-    """Brings the stars of topics from a graph on disk into the join, each once."""
-
-    def __init__(self, folder: Path, intake: Intake) -> None:
-        self._graph = KnowledgeGraph.open(folder)
-        self._intake = intake
-        self._topics: set[str] = set()
-        self._named: set[str] = set()
-
-    def add(self, id_: str) -> None:
-        if id_ in self._topics:
-            return
-        self._topics.add(id_)
-        if id_ not in self._graph:
-            self._intake.left_out["topics that the graph does not have"] += 1
-            return
-        self._name(id_, (id_,))
-        for relation in self._graph.topic(id_).relations:
-            self._intake.add_fact(id_, relation.type, relation.object)
-            self._name(relation.object, relation.forms)
-
-    def _name(self, entity: str, forms: tuple[str, ...]) -> None:
-        if entity in self._named:
-            return
-        self._named.add(entity)
-        if forms == (entity,) and entity in self._graph:
-            forms = self._graph.entity(entity).names  # one without names is not called by its id
-        for form in forms:
-            self._intake.add_name(entity, form)
 
 
 def _text_lines(path: Path, intake: Intake | None) -> Iterator[str]:
