@@ -63,8 +63,10 @@ def test_what_is_there_is_not_made_again(run: Path, texts: Path, tmp_path: Path)
     reports = annotate_folder(texts, out, Settings(run))
     assert [report.name for report in reports] == ["part-1.jsonl"]
     assert (out / "part-0.jsonl").read_text() == "kept\n"
-    with pytest.raises(InputError, match=r"begun with threshold 0\.0, not 0\.5"):
+    with pytest.raises(InputError, match="begun with another threshold"):
         annotate_folder(texts, out, Settings(run, threshold=0.5))
+    with pytest.raises(InputError, match="begun with another corpus"):
+        annotate_folder(texts, out, Settings(run, corpus=run.parent / "corpus"))
 
 
 def test_a_bad_file_does_not_cost_the_others(run: Path, texts: Path, tmp_path: Path) -> None:

@@ -290,6 +290,8 @@ def test_arguments_that_cannot_be(dump: Path, tmp_path: Path) -> None:
         Selection(language="en'; --")
     with pytest.raises(InputError, match="engine spark"):
         build_graph(tmp_path / "graph", [dump], master="local")
+    with pytest.raises(InputError, match="leave out --keep-damaged"):
+        build_graph(tmp_path / "graph", [dump], engine=Engine.SPARK, keep_damaged=True)
     with pytest.raises(InputError, match="share"):
         build_graph(tmp_path / "graph", [dump], max_bad=1.0)
     with pytest.raises(InputError, match="question mark"):

@@ -133,7 +133,17 @@ def annotate(
         if out is None or is_stream(out):
             raise InputError("say which folder the annotated files are written to with --out DIR")
         _annotate_folder(
-            Path(jsonl), out, run, graph, corpus, threshold, longest, max_bad, engine, master
+            Path(jsonl),
+            out,
+            run,
+            graph,
+            corpus,
+            threshold,
+            longest,
+            max_bad,
+            engine,
+            master,
+            device,
         )
         return
 
@@ -262,11 +272,16 @@ def _annotate_folder(
     max_bad: float,
     engine: Engine | None,
     master: str | None,
+    device: str,
 ) -> None:
     from lrlm.inference.folders import Settings, annotate_folder
     from lrlm.inference.texts import LONGEST
 
-    settings = Settings(run, graph, corpus, threshold or 0.0, longest or LONGEST, max_bad)
+    if engine is Engine.SPARK:
+        if device not in ("auto", "cpu"):
+            raise InputError(f"Spark annotates on processors, not on {device}; leave out --device")
+        device = "cpu"
+    settings = Settings(run, graph, corpus, threshold or 0.0, longest or LONGEST, max_bad, device)
     with progress_of("files") as progress:
         reports = annotate_folder(
             source, out, settings, spark=engine is Engine.SPARK, master=master, progress=progress

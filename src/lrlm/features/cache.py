@@ -188,7 +188,7 @@ def _forms(corpus: Corpus, config: FormConfig, cache: _Cache) -> SubwordFeaturis
     if files is None:
         files = [corpus.path(split) for split in corpus.splits] + [Path(config.source)]
         if not files[-1].is_file():
-            raise InputError(f"{files[-1]}: there is no such file (FormConfig.source)")
+            raise InputError(f"{files[-1]}: there is no such file (features.forms.source)")
 
     def make(progress: Callable[[int, int], None]) -> tuple[SubwordFeaturiser, MadeFrom]:
         if config.source == HASHED:

@@ -67,7 +67,7 @@ def read_fasttext(path: Path, config: FormConfig, words: Collection[str]) -> Sub
     Other words keep the vectors of their n-grams. gensim reads the whole file into memory.
     """
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file (FormConfig.source)")
+        raise InputError(f"{path}: there is no such file (features.forms.source)")
     models = _gensim_models()
     try:
         vectors = models.fasttext.load_facebook_vectors(str(path))
@@ -119,6 +119,7 @@ def _gensim_models() -> Any:
     except ImportError:
         raise MissingExtraError(
             "fastText vectors are made with gensim, which is not installed: run"
-            " pip install 'lrlm[fasttext]', or set FormConfig.source to \"hashed\""
+            " pip install 'lrlm[fasttext]', or take vectors that need no training: --set"
+            " features.forms.source=hashed"
         ) from None
     return gensim.models

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from lrlm.artifacts import MANIFEST, new_file, read_manifest, write_manifest
+from lrlm.artifacts import MANIFEST, fingerprint, new_file, read_manifest, write_manifest
 from lrlm.errors import InputError, LrlmError
 from lrlm.inference.jsonl import LineLinker, annotate_lines
 from lrlm.inference.model import Model, load
@@ -24,7 +25,7 @@ from lrlm.knowledge.spark_session import spark_session
 from lrlm.reading import BadLines, raw_lines
 
 FORMAT = "lrlm annotations"
-VERSION = 1
+VERSION = 2
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz")
 
 
@@ -38,6 +39,7 @@ class Settings:
     threshold: float = 0.0
     longest: int = LONGEST
     max_bad: float = 0.001
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def annotate_file(path: Path, *, out: Path, settings: Settings) -> FileReport:
     bad_lines = BadLines(max_share=settings.max_bad)
     texts = 0
     try:
-        model = _model(settings.run)
+        model = _model(settings.run, settings.device)
         topics = topics_for(model.run, graph=settings.graph, corpus=settings.corpus)
         linker = LineLinker(model.run.link_options, topics, settings.longest)
         lines = annotate_lines(
@@ -112,9 +114,9 @@ def result_name(path: Path) -> str:
 
 
 @lru_cache(maxsize=1)
-def _model(run: Path | None) -> Model:
+def _model(run: Path | None, device: str) -> Model:
     """Load the model once a process."""
-    return load(run, device="cpu")
+    return load(run, device=device)
 
 
 def _reports(
@@ -150,7 +152,9 @@ def _files(folder: Path) -> list[Path]:
 def _prepare(out: Path, settings: Settings) -> None:
     """Make the folder of results, or see that the one there was begun in the same way."""
     said = {
-        "run": "shipped" if settings.run is None else settings.run.resolve().name,
+        "run": _told(settings.run),
+        "graph": _told(settings.graph),
+        "corpus": _told(settings.corpus),
         "threshold": settings.threshold,
         "longest": settings.longest,
     }
@@ -163,10 +167,14 @@ def _prepare(out: Path, settings: Settings) -> None:
     there = read_manifest(out, format=FORMAT, version=VERSION, hint="choose another place")
     for name, value in said.items():
         if there.get(name) != value:
-            raise InputError(
-                f"{out} was begun with {name} {there.get(name)!r}, not {value!r};"
-                " choose another place"
-            )
+            raise InputError(f"{out} was begun with another {name}; choose another place")
+
+
+def _told(folder: Path | None) -> dict[str, Any] | None:
+    """Tell a folder of lrlm from others by what its manifest says; None where none was named."""
+    if folder is None or not (folder / MANIFEST).is_file():
+        return None
+    return {**fingerprint(folder / MANIFEST), "name": folder.resolve().name}
 
 
 def _for_any_process(settings: Settings) -> Settings:

@@ -101,6 +101,8 @@ def build_graph(
         raise InputError(f"at least one worker is needed, not {workers}")
     if master is not None and engine is not Engine.SPARK:
         raise InputError("a master is for the Spark engine: add --engine spark")
+    if keep_damaged and engine is Engine.SPARK:
+        raise InputError("Spark cannot use a damaged file in part: leave out --keep-damaged")
     if "?" in str(Path(out).absolute()):  # the database takes it for the query of an address
         raise InputError(f"{out}: choose a folder without a question mark in its path")
     selection = selection or Selection()

@@ -3,7 +3,8 @@
     {"id": "Q1", "names": ["Oslo"],
      "relations": [{"type": "country", "object": "Q20", "forms": ["Norway"]}]}
 
-`names` and `forms` may be left out: the id or the object is then its own name.
+`names` and `forms` may be left out: the id or the object is then its own name. A relation may have
+a `label` for people, as `lrlm kg show --json` writes it; it is not read.
 """
 
 import json
@@ -62,7 +63,7 @@ def topic_to_json(topic: Topic) -> dict[str, Any]:
 
 
 def _relation(content: object, where: str) -> Relation:
-    entry = _object(content, where, ("type", "object", "forms"))
+    entry = _object(content, where, ("type", "label", "object", "forms"))
     try:
         return Relation(
             _text(entry, "type", where),
