@@ -43,11 +43,24 @@ def test_a_line_is_a_text_and_its_topic() -> None:
         (line(text="a", topic="a", id=[1]), "'id' must be"),
         (line(text="a", topic={"names": ["x"]}), "lacks the field 'id'"),
         (line(text="a", topic=3), "must be a JSON object"),
+        ('{"text": "a", "topic": "a", "id": ' + "1" * 5000 + "}", "not JSON"),
+        (line(text="a", topic="a", id="\ud800"), "'id' holds characters"),
+        (line(text="a", topic={"id": "\x1b[2J"}), r"'id' holds the character U\+001B"),
+        (line(text="a", topic={"id": "a", "names": ["\ud800"]}), r"'names' holds .* U\+D800"),
     ],
 )
 def test_bad_lines_say_what_is_wrong(given: str, message: str) -> None:
     with pytest.raises(BadLineError, match=message):
         parse_line(given)
+
+
+def test_a_collection_that_cannot_be_read_is_not_the_fault_of_a_line() -> None:
+    class Damaged:
+        def topic(self, name: str) -> Topic:
+            raise FormatError("damaged")
+
+    with pytest.raises(FormatError, match="damaged"):
+        LineLinker(LinkOptions(), Damaged())(line(text="Norway.", topic="Norway"))
 
 
 def test_topics_are_looked_up() -> None:

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 from lrlm.evaluation.scoring import DocumentScore
 from lrlm.evaluation.spelling import Spelling
-
-_LARGEST_EXPONENT = 700.0
-"""Above it, exp does not fit into a float."""
+from lrlm.models.perplexity import perplexity_of
 
 
 def perplexity(
@@ -44,4 +42,4 @@ def outside_perplexity(
 
 
 def _perplexity(nats: float, tokens: int) -> float | None:
-    return math.exp(min(nats / tokens, _LARGEST_EXPONENT)) if tokens else None
+    return perplexity_of(nats, tokens) if tokens else None

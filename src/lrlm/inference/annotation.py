@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lrlm.errors import InputError
+from lrlm.models.perplexity import perplexity_of
 from lrlm.text import Tokens
 
 
@@ -121,7 +122,7 @@ class Annotation:
     @property
     def perplexity(self) -> float:
         """exp(nats / tokens), open-vocabulary: unknown words have paid for their spelling."""
-        return math.exp(self.nats / len(self.tokens))
+        return perplexity_of(self.nats, len(self.tokens))
 
     def mentions(self, threshold: float = 0.5) -> tuple[Span, ...]:
         """Give the spans that were copied as a whole with at least this probability.

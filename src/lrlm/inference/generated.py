@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from lrlm.models.perplexity import perplexity_of
+
 Source = Literal["word", "spelled", "relation", "prompt"]
 
 
@@ -58,4 +60,4 @@ class GeneratedText:
         """exp(−marginal log-probability / tokens written); infinite where nothing was written."""
         if not self.written_tokens or not math.isfinite(self.marginal_log_prob):
             return math.inf
-        return math.exp(-self.marginal_log_prob / self.written_tokens)
+        return perplexity_of(-self.marginal_log_prob, self.written_tokens)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lrlm.corpora import LinkedDocument, LinkOptions
-from lrlm.errors import InputError
+from lrlm.errors import FormatError, InputError
 from lrlm.inference.annotate import annotate
 from lrlm.inference.annotation import Annotation
 from lrlm.inference.annotation_json import annotation_to_json
@@ -41,7 +41,7 @@ def parse_line(line: str) -> TextLine:
     """Read one line; a `BadLineError` says why it cannot be used."""
     try:
         content = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise BadLineError(f"not JSON ({error})") from None
     if not isinstance(content, dict):
         raise BadLineError("not a JSON object")
@@ -51,6 +51,8 @@ def parse_line(line: str) -> TextLine:
     given, text, topic = content.get("id", ""), content["text"], content["topic"]
     if not isinstance(given, str | int):
         raise BadLineError("'id' must be a text or a whole number")
+    if isinstance(given, str) and not given.isprintable():
+        raise BadLineError("'id' holds characters that cannot be printed")
     if not isinstance(text, str):
         raise BadLineError("'text' must be a text")
     if isinstance(topic, str):
@@ -76,6 +78,8 @@ class LineLinker:
         try:
             topic = self._find(given.topic) if isinstance(given.topic, str) else given.topic
             return link_text(given.text, topic, self.options, longest=self.longest, name=given.id)
+        except FormatError:  # what is wrong is not the line
+            raise
         except InputError as error:
             raise BadLineError(str(error)) from None
 

@@ -12,6 +12,7 @@ from lrlm.corpora import LinkedDocument
 from lrlm.errors import LrlmError
 from lrlm.evaluation.reading import Reading, read
 from lrlm.lattice import Lattice, log_marginal
+from lrlm.models.perplexity import perplexity_of
 from lrlm.training.run import Run
 
 
@@ -45,7 +46,7 @@ class Score:
     @property
     def perplexity(self) -> float:
         """exp(nats / tokens), open-vocabulary: unknown words have paid for their spelling."""
-        return math.exp(self.nats / self.tokens)
+        return perplexity_of(self.nats, self.tokens)
 
 
 def score(run: Run, document: LinkedDocument) -> Score:

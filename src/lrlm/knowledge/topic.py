@@ -145,6 +145,8 @@ def _set(value: object, name: str, content: object) -> None:
 def _text(where: str, value: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} must be a text that is not blank, not {value!r}")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise InputError(f"{where} holds half of a surrogate pair, which no file can: {value!r}")
     return value
 
 

@@ -8,6 +8,7 @@ a `label` for people, as `lrlm kg show --json` writes it; it is not read.
 """
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ def read_topic(path: Path) -> Topic:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: not JSON ({error})") from None
     return topic_from_json(content, where=str(path))
 
@@ -91,6 +92,7 @@ def _text(entry: Mapping[str, Any], field: str, where: str) -> str:
     value = entry[field]
     if not isinstance(value, str):
         raise FormatError(f"{where}: {field!r} must be a text, not {_short(value)}")
+    _check_characters(value, field, where)
     return value
 
 
@@ -99,7 +101,16 @@ def _texts(entry: Mapping[str, Any], field: str, where: str) -> Sequence[str]:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
         raise FormatError(f"{where}: {field!r} must be a list of texts, not {_short(value)}")
+    for each in given:
+        _check_characters(each, field, where)
     return given
+
+
+def _check_characters(value: str, field: str, where: str) -> None:
+    """Refuse what no name holds: such characters could steer the terminal that shows it."""
+    for character in value:
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            raise FormatError(f"{where}: {field!r} holds the character U+{ord(character):04X}")
 
 
 def _short(value: object) -> str:

@@ -13,6 +13,7 @@ from lrlm.report.colours import hues
 from lrlm.report.counted import counted
 from lrlm.report.explanation_words import described, percent, type_of
 from lrlm.report.page import page
+from lrlm.report.perplexity_words import shown_perplexity
 from lrlm.report.shown_spans import shown_spans, with_candidates
 
 _LISTED = 8
@@ -40,7 +41,7 @@ def annotation_to_html(annotation: Annotation, *, threshold: float = 0.5) -> str
 def _summary(annotation: Annotation, shown: Sequence[Span], threshold: float) -> str:
     facts = (
         counted(len(annotation.tokens), "token"),
-        f"perplexity {annotation.perplexity:,.1f}",
+        f"perplexity {shown_perplexity(annotation.perplexity)}",
         f"{counted(len(shown), 'mention')} with a probability of at least {threshold:g}",
     )
     return " · ".join(facts)

@@ -10,6 +10,7 @@ from lrlm.inference.annotation import Annotation, Span
 from lrlm.report.colours import terminal_styles
 from lrlm.report.counted import counted
 from lrlm.report.explanation_words import described, percent, type_of
+from lrlm.report.perplexity_words import shown_perplexity
 from lrlm.report.shown_spans import shown_spans
 
 _LEAST = 0.005
@@ -26,7 +27,7 @@ def annotation_view(annotation: Annotation, *, threshold: float = 0.5) -> Group:
     tokens = counted(len(annotation.tokens), "token")
     title = Text.assemble(
         (annotation.topic, "bold"),
-        (f"  {tokens}, perplexity {annotation.perplexity:,.1f}", "dim"),
+        (f"  {tokens}, perplexity {shown_perplexity(annotation.perplexity)}", "dim"),
     )
     if not shown:
         nothing = Text(f"No mention with a probability of at least {threshold:g}.", "dim")

@@ -9,6 +9,7 @@ from rich.text import Text
 from lrlm.inference.generated import GeneratedText, Piece
 from lrlm.report.colours import terminal_styles
 from lrlm.report.counted import counted
+from lrlm.report.perplexity_words import shown_perplexity
 
 _OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
 
@@ -28,7 +29,8 @@ def generated_view(texts: Sequence[GeneratedText]) -> Group:
 def summary(text: GeneratedText) -> str:
     """Say in one line how long and how probable a text is."""
     stopped = "" if text.ended else ", stopped at the greatest length"
-    return f"{counted(text.written_tokens, 'token')}, perplexity {text.perplexity:,.1f}{stopped}"
+    tokens = counted(text.written_tokens, "token")
+    return f"{tokens}, perplexity {shown_perplexity(text.perplexity)}{stopped}"
 
 
 def marked(pieces: Iterable[Piece], styles: dict[str, str]) -> Text:

@@ -1,6 +1,5 @@
 """A model and documents in, nats per token out: what decides which weights are the best."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ import torch
 from lrlm.batching import Collator, evaluation_batches
 from lrlm.errors import LrlmError
 from lrlm.models import LanguageModel, score_documents
+from lrlm.models.perplexity import perplexity_of
 from lrlm.training.devices import Precision
 from lrlm.training.processes import Processes
 from lrlm.training.shares import Documents
@@ -29,7 +29,7 @@ class Validation:
     @property
     def perplexity(self) -> float:
         """exp(nats / tokens)."""
-        return math.exp(min(self.nats_per_token, 700.0))
+        return perplexity_of(self.nats, max(self.tokens, 1))
 
 
 def validate(
