@@ -8,6 +8,7 @@ from lrlm.knowledge.statements import Kind, Statements
 Q = "<http://www.wikidata.org/entity/"
 P = "<http://www.wikidata.org/prop/direct/"
 XSD = "<http://www.w3.org/2001/XMLSchema#"
+LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 
 
 def read(*lines: str | bytes) -> Statements:
@@ -48,15 +49,14 @@ def test_facts() -> None:
 
 
 def test_names_redirects_and_types_of_properties() -> None:
-    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     also = "<http://www.w3.org/2004/02/skos/core#altLabel>"
     out = read(
-        f'{Q}Q1> {label} "Paris"@en .',
-        f'{Q}Q1> {label} "Parigi"@it .',
-        f'{Q}Q1> {label} "PARIS"@mul .',
+        f'{Q}Q1> {LABEL} "Paris"@en .',
+        f'{Q}Q1> {LABEL} "Parigi"@it .',
+        f'{Q}Q1> {LABEL} "PARIS"@mul .',
         f'{Q}Q1> <http://schema.org/name> "Paris"@en .',
         f'{Q}Q1> {also} "City of Light"@en .',
-        f'{Q}P31> {label} "instance of"@en .',
+        f'{Q}P31> {LABEL} "instance of"@en .',
         f'{Q}P31> {also} "is a"@en .',
         f"{Q}Q7> <http://www.w3.org/2002/07/owl#sameAs> {Q}Q1> .",
         f"{Q}P31> <http://wikiba.se/ontology#propertyType> <http://wikiba.se/ontology#Url> .",
@@ -80,6 +80,12 @@ def test_names_redirects_and_types_of_properties() -> None:
         (f'{Q}Q1> {P}P1> "\\uD800"@en .', "half a character"),
         (f"{Q}Q1> {P}P1 .", "three terms"),
         (f'{Q}Q1> {P}P1> "'.encode() + b'\xff"@en .', "not a text"),
+        (f'{Q}Q1> {P}P1> "\\UFFFFFFFF"@en .', "no character FFFFFFFF"),
+        (f'{Q}Q1> {LABEL} "\\U00110000"@en .', "no character 110000"),
+        (f"{Q}Q".encode() + b"\xff" + f"> {P}P31> {Q}Q5> .".encode(), "not a text"),
+        (f"{Q}Q1> {P}P".encode() + b"\xff" + f"> {Q}Q5> .".encode(), "not a text"),
+        (f"{Q}Q1> {P}P".encode() + b'\xff> "text"@en .', "not a text"),
+        (f"{Q}Q1> {P}P31> {Q}Q".encode() + b"\xff> .", "not a text"),
     ],
 )
 def test_bad_lines(line: str | bytes, reason: str) -> None:

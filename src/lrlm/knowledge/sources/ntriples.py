@@ -5,6 +5,7 @@ than the JSON dump: a time has lost its precision, a quantity its unit.
 """
 
 import re
+import sys
 from collections.abc import Sequence
 
 from lrlm.knowledge.literals import Date
@@ -42,7 +43,6 @@ class NTriples:
     def __call__(self, lines: Sequence[bytes], out: Statements) -> None:
         """Take in lines of the dump; one that says nothing of use costs next to nothing."""
         start = len(ENTITY)
-        rows = out.rows
         for number, line in enumerate(lines):
             if not line.endswith(b" ."):
                 line = line.rstrip()  # noqa: PLW2901  a line end of another system
@@ -55,19 +55,25 @@ class NTriples:
                     out.add_bad(number, "expected a triple that begins with '<'")
                 continue
             subject, _, rest = line[start:].partition(b"> ")
-            if rest.startswith(DIRECT):
-                property_, separator, value = rest[len(DIRECT) :].partition(b"> ")
-                if not separator:
-                    out.add_bad(number, "expected three terms between spaces")
-                elif value.startswith(ENTITY):
-                    object_ = value[start:-3].decode("ascii", "replace")
-                    rows.append((Kind.ENTITY, subject.decode(), property_.decode(), object_, None))
-                else:
-                    self._add_value(subject, property_, value[:-2], number, out)
-            elif line.endswith(self._endings):
-                self._add_name(subject, rest, number, out)
-            elif rest.startswith((_SAME_AS, _PROPERTY_TYPE)):
-                self._add_link(subject, rest, out)
+            try:
+                if rest.startswith(DIRECT):
+                    self._add_fact(subject, rest[len(DIRECT) :], number, out)
+                elif line.endswith(self._endings):
+                    self._add_name(subject, rest, number, out)
+                elif rest.startswith((_SAME_AS, _PROPERTY_TYPE)):
+                    self._add_link(subject, rest, out)
+            except ValueError as error:  # bytes or escapes that are no characters
+                out.add_bad(number, f"not a text ({error})")
+
+    def _add_fact(self, subject: bytes, rest: bytes, number: int, out: Statements) -> None:
+        property_, separator, value = rest.partition(b"> ")
+        if not separator:
+            out.add_bad(number, "expected three terms between spaces")
+        elif value.startswith(ENTITY):
+            object_ = value[len(ENTITY) : -3].decode()
+            out.rows.append((Kind.ENTITY, subject.decode(), property_.decode(), object_, None))
+        else:
+            self._add_value(subject, property_, value[:-2], number, out)
 
     def _add_value(
         self, subject: bytes, property_: bytes, value: bytes, number: int, out: Statements
@@ -87,12 +93,7 @@ class NTriples:
         if language is not None and language not in self._wanted:
             out.counts["texts in other languages"] += 1
             return
-        try:
-            text = unescape(raw)
-        except (UnicodeDecodeError, ValueError) as error:
-            out.add_bad(number, f"not a text ({error})")
-            return
-        kind, object_ = _typed(" ".join(text.split()), datatype)
+        kind, object_ = _typed(" ".join(unescape(raw).split()), datatype)
         if object_:
             out.rows.append((kind, subject.decode(), property_.decode(), object_, None))
         else:
@@ -109,13 +110,9 @@ class NTriples:
         if match is None:
             out.add_bad(number, "a literal that is not closed")
             return
-        try:
-            name = unescape(match[1])
-        except (UnicodeDecodeError, ValueError) as error:
-            out.add_bad(number, f"not a text ({error})")
-            return
+        name = unescape(match[1])
         kind = kinds[match[2] != self._wanted[0]]
-        entity = subject.decode("ascii", "replace")
+        entity = subject.decode()
         if entity.startswith("Q"):
             out.add_name(kind, entity, name)
         elif entity.startswith("P") and kind <= Kind.DEFAULT_LABEL:
@@ -124,12 +121,12 @@ class NTriples:
     @staticmethod
     def _add_link(subject: bytes, rest: bytes, out: Statements) -> None:
         predicate, _, value = rest.partition(b" ")
-        entity = subject.decode("ascii", "replace")
+        entity = subject.decode()
         if predicate == _SAME_AS and value.startswith(ENTITY):
-            target = value[len(ENTITY) : -3].decode("ascii", "replace")
+            target = value[len(ENTITY) : -3].decode()
             out.rows.append((Kind.REDIRECT, entity, None, target, None))
         elif predicate == _PROPERTY_TYPE and value.startswith(_ONTOLOGY):
-            datatype = value[len(_ONTOLOGY) : -3].decode("ascii", "replace")
+            datatype = value[len(_ONTOLOGY) : -3].decode()
             out.rows.append((Kind.DATATYPE, entity, None, datatype, None))
 
 
@@ -164,7 +161,10 @@ def date_of(text: str) -> str:
 
 
 def unescape(raw: bytes) -> str:
-    r"""Read the text of a literal: UTF-8 with `\"`, `\n`, `\u00E9` and their like."""
+    r"""Read the text of a literal: UTF-8 with `\"`, `\n`, `\u00E9` and their like.
+
+    Raises a ValueError where it is none.
+    """
     text = raw.decode("utf-8")
     if "\\" not in text:
         return text
@@ -173,9 +173,11 @@ def unescape(raw: bytes) -> str:
         short, long, plain = match.groups()
         if plain is not None:
             return _ESCAPED.get(plain, plain)
-        character = chr(int(short or long, 16))
-        if character.encode("utf-8", "surrogatepass").decode("utf-8", "replace") != character:
+        code = int(short or long, 16)
+        if code > sys.maxunicode:
+            raise ValueError(f"there is no character {code:X}")
+        if 0xD800 <= code <= 0xDFFF:
             raise ValueError("half a character (a surrogate)")
-        return character
+        return chr(code)
 
     return _ESCAPE.sub(one, text)
