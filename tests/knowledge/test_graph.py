@@ -3,17 +3,20 @@
 import copy
 import multiprocessing
 import pickle
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import lrlm
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge import Entity, KnowledgeGraph
+from lrlm.knowledge import Entity, KnowledgeGraph, Relation
 from lrlm.knowledge.build import build_graph
+from lrlm.knowledge.graph import INDEX
 
 FORMS = """
 Q1\tAlbert Einstein
@@ -69,6 +72,18 @@ def test_literals_are_read_as_they_were_written(tmp_path: Path) -> None:
     (tmp_path / "triples.tsv").write_text(lines, encoding="utf-8")
     graph = build_graph(tmp_path / "kg", [tmp_path / "triples.tsv"]).graph
     assert [each.object for each in graph.topic("Q1").relations] == sorted(objects)
+
+
+@pytest.mark.parametrize("amount", ["1E1000000000", "0E-1000000000", "many"])
+def test_a_number_that_no_build_wrote_stays_as_it_is(tmp_path: Path, amount: str) -> None:
+    site = "http://www.wikidata.org"
+    number = '"5"^^<http://www.w3.org/2001/XMLSchema#decimal>'
+    (tmp_path / "dump.nt").write_text(f"<{site}/entity/Q1> <{site}/prop/direct/P1> {number} .\n")
+    graph = build_graph(tmp_path / "kg", [tmp_path / "dump.nt"]).graph
+    with closing(sqlite3.connect(tmp_path / "kg" / INDEX)) as index:
+        index.execute("UPDATE stars SET facts = replace(facts, '5', ?)", (amount,))
+        index.commit()
+    assert graph.topic("Q1").relations == (Relation("P1", amount),)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrlm.knowledge.literals import Date, Quantity, literal_forms
+from lrlm.knowledge.literals import Date, Quantity, is_number, literal_forms
 
 
 def test_a_day_in_the_usual_english_orders() -> None:
@@ -171,3 +171,9 @@ def test_every_text_has_a_form_and_none_is_blank(text: str) -> None:
 @pytest.mark.parametrize("text", ["²²²²", "①②③④", "١٩٦١", "½"])
 def test_digits_of_other_kinds_are_text(text: str) -> None:
     assert literal_forms(text) == (text,)
+
+
+def test_plain_numbers() -> None:
+    assert all(map(is_number, ("1", "+1", "-1.5", "0.25")))
+    others = ("", "+", ".5", "1e3", "1E1000000000", "0E-1000000000", "1.2.3", "٣", "NaN")
+    assert not any(map(is_number, others))

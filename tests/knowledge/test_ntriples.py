@@ -48,6 +48,13 @@ def test_facts() -> None:
     assert not out.bad
 
 
+@pytest.mark.parametrize("text", ["1E1000000000", "1e-1000000000", "NaN", "INF", "x1", ""])
+def test_numbers_that_cannot_be_written_out_are_left_out(text: str) -> None:
+    out = read(f'{Q}Q1> {P}P1082> "{text}"^^{XSD}double> .')
+    assert not out.rows
+    assert out.counts == {"malformed values": 1}
+
+
 def test_names_redirects_and_types_of_properties() -> None:
     also = "<http://www.w3.org/2004/02/skos/core#altLabel>"
     out = read(

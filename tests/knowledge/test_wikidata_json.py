@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lrlm.knowledge.sources.values import is_number, time_value
+from lrlm.knowledge.sources.values import time_value
 from lrlm.knowledge.sources.wikidata_json import WikidataJson
 from lrlm.knowledge.statements import Kind, Statements
 
@@ -131,11 +131,6 @@ def test_times(time: str, precision: int, kind: Kind, text: str) -> None:
     assert time_value(time, precision)[1] == text
     if text:
         assert time_value(time, precision)[0] is kind
-
-
-def test_numbers() -> None:
-    assert all(map(is_number, ("1", "+1", "-1.5", "0.25")))
-    assert not any(map(is_number, ("", "+", ".5", "1e3", "1.2.3", "٣", "NaN")))
 
 
 def test_properties_redirects_and_other_entities() -> None:

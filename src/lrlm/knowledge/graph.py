@@ -9,14 +9,14 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
 from lrlm.artifacts import read_manifest
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge.literals import Date, Quantity, literal_forms
+from lrlm.knowledge.literals import Date, Quantity, is_number, literal_forms
 from lrlm.knowledge.search import KEY_LENGTH, fold, likeness, near_keys
 from lrlm.knowledge.statements import Kind
 from lrlm.knowledge.topic import Relation, Topic
@@ -246,10 +246,9 @@ def _relation(fact: tuple[Any, ...]) -> Relation:
 
 
 def _quantity(type_: str, text: str, units: tuple[str, ...]) -> Relation:
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
+    if not is_number(text):
         return Relation(type_, text)
+    amount = Decimal(text)
     if not units:
         return Relation(type_, text, Quantity(amount).forms())
     with_units = [form for unit in units for form in Quantity(amount, unit).forms()]

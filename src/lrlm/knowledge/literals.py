@@ -122,6 +122,15 @@ class Quantity:
         return (*(f"{number} {unit}" for unit in units for number in numbers), *numbers)
 
 
+def is_number(text: str) -> bool:
+    """Tell whether a text is a plain decimal number, with or without a sign.
+
+    One with an exponent is none: written out it could be longer than any memory.
+    """
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    return digits.replace(".", "", 1).isdecimal() and digits.isascii() and digits[0] != "."
+
+
 def literal_forms(text: str) -> tuple[str, ...]:
     """Give the forms of a literal: its date or number in each usual way, or the text itself.
 

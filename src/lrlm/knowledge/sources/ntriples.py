@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from lrlm.knowledge.literals import Date
+from lrlm.knowledge.literals import Date, is_number
 from lrlm.knowledge.sources.values import ALL_LANGUAGES, iso
 from lrlm.knowledge.statements import Kind, Statements
 
@@ -137,8 +137,7 @@ def _typed(text: str, datatype: bytes | None) -> tuple[Kind, str]:
     if datatype == b"dateTime":
         return Kind.DATE, date_of(text)
     if datatype in (b"decimal", b"integer", b"double"):
-        number = text.removeprefix("+")
-        return Kind.QUANTITY, number if number[-1:].isdigit() else ""
+        return Kind.QUANTITY, text.removeprefix("+") if is_number(text) else ""
     return Kind.TEXT, text
 
 

@@ -33,9 +33,3 @@ def iso(date: Date) -> str:
     parts = [f"-{-date.year:04d}" if date.year < 0 else f"{date.year:04d}"]
     parts += [f"{part:02d}" for part in (date.month, date.day) if part]
     return "-".join(parts)
-
-
-def is_number(text: str) -> bool:
-    """Tell whether a text is a plain decimal number, with or without a sign."""
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    return digits.replace(".", "", 1).isdecimal() and digits.isascii() and digits[0] != "."

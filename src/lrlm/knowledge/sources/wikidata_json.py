@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lrlm.errors import MissingExtraError
-from lrlm.knowledge.sources.values import ALL_LANGUAGES, is_number, time_value
+from lrlm.knowledge.literals import is_number
+from lrlm.knowledge.sources.values import ALL_LANGUAGES, time_value
 from lrlm.knowledge.statements import Kind, Row, Statements
 
 try:
