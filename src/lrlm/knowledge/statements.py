@@ -11,6 +11,7 @@ what was left out. Two engines can then work on the same table with the same SQL
     unit                 the id of a quantity's unit
 """
 
+import re
 from collections import Counter
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -63,20 +64,29 @@ FIRST_NAME, LAST_NAME = Kind.LABEL, Kind.TITLE
 Row = tuple[int, str, str | None, str | None, str | None]
 """kind, subject, type, object, unit."""
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def one_line(text: str) -> str:
+    """Write a text without control characters, which a terminal obeys, and with single spaces."""
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", text)
+    return " ".join(text.split())
+
 
 class Statements:
     """Collects the statements of a block of lines."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
-        """Parsers append here; what is not a fact goes through the methods."""
+        """Parsers append here; what is not a fact goes through the methods, texts `one_line`."""
         self.counts: Counter[str] = Counter()
         self.bad: list[tuple[int, str]] = []
         self.notes: dict[str, int] = {}
 
     def add_name(self, kind: Kind, entity: str, name: str) -> None:
         """Take in a name, on one line; a blank one is none."""
-        if name := " ".join(name.split()):
+        if name := one_line(name):
             self.rows.append((kind, entity, None, name, None))
 
     def add_bad(self, line: int, reason: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from lrlm.knowledge.literals import Date, is_number
 from lrlm.knowledge.sources.values import ALL_LANGUAGES, iso
-from lrlm.knowledge.statements import Kind, Statements
+from lrlm.knowledge.statements import Kind, Statements, one_line
 
 ENTITY = b"<http://www.wikidata.org/entity/"
 DIRECT = b"<http://www.wikidata.org/prop/direct/"
@@ -93,7 +93,7 @@ class NTriples:
         if language is not None and language not in self._wanted:
             out.counts["texts in other languages"] += 1
             return
-        kind, object_ = _typed(" ".join(unescape(raw).split()), datatype)
+        kind, object_ = _typed(one_line(unescape(raw)), datatype)
         if object_:
             out.rows.append((kind, subject.decode(), property_.decode(), object_, None))
         else:

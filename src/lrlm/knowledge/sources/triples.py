@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lrlm.knowledge.statements import Kind, Statements
+from lrlm.knowledge.statements import Kind, Statements, one_line
 from lrlm.knowledge.topic import TITLE
 from lrlm.reading import BadLineError
 
@@ -82,8 +82,12 @@ def add_triples(lines: Sequence[bytes], out: Statements) -> None:
 
     def add(line: str) -> None:
         subject, type_, object_, literal = parse_fact(line)
-        kind = Kind.LITERAL if literal else Kind.ENTITY
-        out.rows.append((kind, subject, type_, object_, None))
+        if not literal:
+            out.rows.append((Kind.ENTITY, subject, type_, object_, None))
+        elif text := one_line(object_):
+            out.rows.append((Kind.LITERAL, subject, type_, text, None))
+        else:
+            raise BadLineError("the literal has nothing but control characters")
 
     _add_each(lines, out, add)
 

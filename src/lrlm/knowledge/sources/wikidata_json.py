@@ -11,7 +11,7 @@ from typing import Any
 from lrlm.errors import MissingExtraError
 from lrlm.knowledge.literals import is_number
 from lrlm.knowledge.sources.values import ALL_LANGUAGES, time_value
-from lrlm.knowledge.statements import Kind, Row, Statements
+from lrlm.knowledge.statements import Kind, Row, Statements, one_line
 
 try:
     import msgspec
@@ -197,7 +197,7 @@ class WikidataJson:
     def _string(self, subject: str, property_: str, value: Any) -> Row | str:
         if type(value) is not str:
             return _MALFORMED
-        text = " ".join(value.split())
+        text = one_line(value)
         return (Kind.TEXT, subject, property_, text, None) if text else _MALFORMED
 
 
