@@ -286,6 +286,8 @@ def test_arguments_that_cannot_be(dump: Path, tmp_path: Path) -> None:
         build_graph(tmp_path / "graph", [])
     with pytest.raises(InputError, match="no such file"):
         build_graph(tmp_path / "graph", [tmp_path / "absent"])
+    with pytest.raises(InputError, match="absent: cannot be read"):
+        build_graph(tmp_path / "graph", [dump], selection=Selection(topics=tmp_path / "absent"))
     with pytest.raises(InputError, match="language"):
         Selection(language="en'; --")
     with pytest.raises(InputError, match="engine spark"):

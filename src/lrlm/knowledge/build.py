@@ -22,6 +22,7 @@ from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge.combine import Subset
 from lrlm.knowledge.extract import Progress, Source, Tell, extract
 from lrlm.knowledge.graph import FORMAT, VERSION, KnowledgeGraph
+from lrlm.knowledge.hashing import fingerprints_beside
 from lrlm.knowledge.index import write_index
 from lrlm.knowledge.parts import PART_BYTES, beginning
 from lrlm.knowledge.sources import Format, recognise
@@ -106,20 +107,20 @@ def build_graph(
     if "?" in str(Path(out).absolute()):  # the database takes it for the query of an address
         raise InputError(f"{out}: choose a folder without a question mark in its path")
     selection = selection or Selection()
+    subset = Subset(
+        None if selection.topics is None else _topics(selection.topics, max_bad),
+        selection.types,
+        selection.instance_of,
+    )
     recognised = _recognise(sources, titles)
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
         ThreadPoolExecutor(1) as beside,
+        # The files are hashed while they are read, so that they come from the disk once.
+        fingerprints_beside([source.path for source in recognised]) as prints,
         ExitStack() as stack,
     ):
-        # The files are hashed while they are read, so that they come from the disk once.
-        prints = beside.submit(lambda: [fingerprint(source.path) for source in recognised])
-        subset = Subset(
-            None if selection.topics is None else _topics(selection.topics, max_bad),
-            selection.types,
-            selection.instance_of,
-        )
         if engine is Engine.SPARK:
             from lrlm.knowledge.spark import combine_with_spark
 
