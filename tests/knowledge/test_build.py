@@ -1,20 +1,26 @@
 """Whole builds from generated dumps: what they hold, and that nothing else changes it."""
 
 import bz2
+import errno
 import gzip
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pyarrow.parquet as pq
 import pytest
 
-from lrlm.errors import FormatError, InputError
+from lrlm.errors import FormatError, InputError, LrlmError
 from lrlm.knowledge import KnowledgeGraph
+from lrlm.knowledge import build as build_module
+from lrlm.knowledge import index as index_module
 from lrlm.knowledge import parts as parts_module
 from lrlm.knowledge.build import Engine, Selection, build_graph
 from tests.generators.wikidata import CLASSES, UNITS, World
@@ -128,6 +134,48 @@ def test_parts_of_another_build_are_not_used(built: Path, dump: Path, tmp_path: 
     (staging / "plan.json").write_text("{}")
     (staging / "000-000000.parquet").write_bytes(b"of something else")
     build_graph(tmp_path / "graph", [dump])
+    assert content(tmp_path / "graph") == content(built)
+
+
+def _full_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _full_database(*_: object) -> None:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "fails", "error", "message"),
+    [
+        (build_module, "write_tables", _full_disk, OSError, "No space left"),
+        (index_module, "_collect_keys", _full_database, LrlmError, "index .* disk is full"),
+    ],
+)
+def test_a_full_disk_leaves_the_finished_parts(
+    dump: Path,
+    built: Path,
+    tmp_path: Path,
+    module: ModuleType,
+    function: str,
+    fails: Callable[..., None],
+    error: type[Exception],
+    message: str,
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, function, fails)
+        with pytest.raises(error, match=message):
+            build_graph(tmp_path / "graph", [dump], part_bytes=50_000)
+    assert [path.name for path in tmp_path.iterdir()] == [".graph.parts"]
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.parquet")}
+    assert before
+    still: dict[Path, int] = {}
+
+    def look(_: object) -> None:
+        still.update({path: path.stat().st_mtime_ns for path in before if path.exists()})
+
+    build_graph(tmp_path / "graph", [dump], part_bytes=50_000, tell=look)
+    assert still == before
     assert content(tmp_path / "graph") == content(built)
 
 
@@ -298,6 +346,10 @@ def test_arguments_that_cannot_be(dump: Path, tmp_path: Path) -> None:
         build_graph(tmp_path / "graph", [dump], max_bad=1.0)
     with pytest.raises(InputError, match="question mark"):
         build_graph(tmp_path / "what?", [dump])
+    with pytest.raises(InputError, match="'lots' is not a memory limit, such as 800MB or 2GB"):
+        build_graph(tmp_path / "graph", [tmp_path / "absent"], memory="lots")
+    with pytest.raises(InputError, match="list of types is empty"):
+        Selection(types=())
     with pytest.raises(InputError, match="worker"):
         build_graph(tmp_path / "graph", [dump], workers=0)
     assert Engine("duckdb") is Engine.DUCKDB

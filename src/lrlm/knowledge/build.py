@@ -27,7 +27,7 @@ from lrlm.knowledge.index import write_index
 from lrlm.knowledge.parts import PART_BYTES, beginning
 from lrlm.knowledge.sources import Format, recognise
 from lrlm.knowledge.sources.triples import parse_id
-from lrlm.knowledge.tables import adopt, combine, database_in, write_tables
+from lrlm.knowledge.tables import adopt, check_memory, combine, database_in, write_tables
 from lrlm.reading import BadLines, read_records
 
 _PLAN = "plan.json"
@@ -106,6 +106,7 @@ def build_graph(
         raise InputError("Spark cannot use a damaged file in part: leave out --keep-damaged")
     if "?" in str(Path(out).absolute()):  # the database takes it for the query of an address
         raise InputError(f"{out}: choose a folder without a question mark in its path")
+    check_memory(memory)
     selection = selection or Selection()
     subset = Subset(
         None if selection.topics is None else _topics(selection.topics, max_bad),
@@ -206,7 +207,8 @@ def _staging(
 ) -> Iterator[Path]:
     """Give the folder of finished parts; what another build left there is cleared.
 
-    It is kept when the build is stopped from outside, and removed when it ends or cannot go on.
+    It is kept when the build is stopped from outside, as by Ctrl-C or a full disk, and removed
+    when it ends or cannot go on.
     """
     folder = out.absolute().parent / f".{out.absolute().name}.parts"
     plan = {
@@ -228,7 +230,7 @@ def _staging(
     except InputError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    except (KeyboardInterrupt, LrlmError):  # what is finished can be used again
+    except (KeyboardInterrupt, LrlmError, OSError):  # what is finished can be used again
         raise
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

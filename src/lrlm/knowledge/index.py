@@ -12,6 +12,7 @@ every build. Rows come from the database in columns and in pieces, so memory is 
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lrlm.errors import LrlmError
 from lrlm.knowledge.graph import INDEX
 from lrlm.knowledge.search import IS_PLAIN, PLAIN_KEYS, PLAIN_WORDS, keys
 from lrlm.knowledge.statements import Kind
@@ -79,22 +81,26 @@ _KEYS = "SELECT DISTINCT key, entity FROM keys ORDER BY key, entity"
 
 def write_index(database: Database, folder: Path) -> None:
     """Write the file for random access beside the tables."""
-    index = sqlite3.connect(folder / INDEX, isolation_level=None)
     try:
-        index.executescript(_TABLES)
-        database.execute(_NUMBERED)
-        index.execute("BEGIN")
-        index.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?)", _entities(database))
-        index.executemany("INSERT INTO stars VALUES (?, ?)", _stars(database))
-        types = "SELECT number, id, label FROM type_numbers ORDER BY number"
-        index.executemany("INSERT INTO types VALUES (?, ?, ?)", _rows(database, types))
-        _collect_keys(database)
-        index.executemany("INSERT INTO keys VALUES (?, ?)", _rows(database, _KEYS))
-        index.execute("CREATE UNIQUE INDEX entity_ids ON entities (id)")
-        index.execute("CREATE UNIQUE INDEX type_ids ON types (id)")
-        index.execute("COMMIT")
-    finally:
-        index.close()
+        with closing(sqlite3.connect(folder / INDEX, isolation_level=None)) as index:
+            _fill(index, database)
+    except sqlite3.Error as error:
+        raise LrlmError(f"writing the index {INDEX} failed: {error}") from error
+
+
+def _fill(index: sqlite3.Connection, database: Database) -> None:
+    index.executescript(_TABLES)
+    database.execute(_NUMBERED)
+    index.execute("BEGIN")
+    index.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?)", _entities(database))
+    index.executemany("INSERT INTO stars VALUES (?, ?)", _stars(database))
+    types = "SELECT number, id, label FROM type_numbers ORDER BY number"
+    index.executemany("INSERT INTO types VALUES (?, ?, ?)", _rows(database, types))
+    _collect_keys(database)
+    index.executemany("INSERT INTO keys VALUES (?, ?)", _rows(database, _KEYS))
+    index.execute("CREATE UNIQUE INDEX entity_ids ON entities (id)")
+    index.execute("CREATE UNIQUE INDEX type_ids ON types (id)")
+    index.execute("COMMIT")
 
 
 def _columns(database: Database, query: str) -> Iterator[list[list[Any]]]:

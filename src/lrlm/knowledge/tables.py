@@ -19,7 +19,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lrlm.errors import LrlmError
+from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge.combine import COUNTS, RESULTS, VIEWS, Subset, steps
 from lrlm.knowledge.statements import schema
 
@@ -43,6 +43,14 @@ _SCHEMAS = {
         ("unit", pa.string()),
     ],
 }
+
+
+def check_memory(memory: str) -> None:
+    """Refuse a memory limit that the database would not take."""
+    try:
+        duckdb.connect(config={"memory_limit": memory}).close()
+    except duckdb.Error:
+        raise InputError(f"{memory!r} is not a memory limit, such as 800MB or 2GB") from None
 
 
 @contextmanager
