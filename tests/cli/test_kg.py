@@ -81,6 +81,24 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert "1 bad lines skipped" in errors
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--types", ""], "the list of types is empty"),
+        (["--types", " , "], "the list of types is empty"),
+        (["--memory", "lots"], "'lots' is not a memory limit, such as 800MB or 2GB"),
+    ],
+)
+def test_options_that_cannot_be_are_told_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    (tmp_path / "forms.tsv").write_text("Q1\tname\n")
+    arguments = ["kg", "build", str(tmp_path / "forms.tsv"), "--out", str(tmp_path / "graph")]
+    assert main([*arguments, *options]) == 2
+    assert capsys.readouterr().err == f"lrlm: {message}\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["forms.tsv"]
+
+
 def test_a_note_of_unknown_data_types(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     snak = {"snaktype": "value", "datatype": "new", "datavalue": {"value": 1, "type": "new"}}
     item = {"type": "item", "id": "Q1", "labels": {"en": {"value": "x"}}}

@@ -72,7 +72,7 @@ def build(
     """
     selection = Selection(
         language=language,
-        types=None if types is None else tuple(sorted({each.strip() for each in types.split(",")})),
+        types=None if types is None else tuple(sorted(_ids(types))),
         topics=topics,
         instance_of=instance_of,
     )
@@ -118,6 +118,10 @@ def show(
         ]
     content = {"id": found.id, "names": found.names, "relations": relations}
     output.print_json(json.dumps(content, ensure_ascii=False))
+
+
+def _ids(given: str) -> set[str]:
+    return {each.strip() for each in given.split(",")} - {""}
 
 
 @contextmanager
