@@ -24,7 +24,7 @@ from lrlm.knowledge import index as index_module
 from lrlm.knowledge import parts as parts_module
 from lrlm.knowledge.build import Engine, Selection, build_graph
 from tests.generators.wikidata import CLASSES, UNITS, World
-from tests.knowledge.worlds import content, expected_topics
+from tests.knowledge.worlds import TangledWorld, content, expected_topics
 
 WORLD = World(220, languages=("en", "de", "fr"))
 
@@ -52,6 +52,16 @@ def test_the_graph_holds_the_world(built: Path) -> None:
             topic.id for topic in expected.values() if topic.relations
         )
         assert graph.relation_label("P31") == "instance of"
+
+
+def test_old_ids_lead_to_the_last_one_and_never_in_circles(tmp_path: Path) -> None:
+    world = TangledWorld()
+    build_graph(tmp_path / "graph", [world.write_json(tmp_path / "world.json")])
+    with KnowledgeGraph.open(tmp_path / "graph") as graph:
+        expected = expected_topics(world)
+        assert [graph.topic(id_) for id_ in expected] == [*expected.values()]
+        assert graph.topic("Q1").relations[0].object == "7 metre"
+        assert graph.manifest["counts"]["redirects"] == 18  # without three that never end
 
 
 def test_ntriples_hold_the_same_but_precisions_and_units(built: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from lrlm.knowledge.spark import _check_name, _parse
 from lrlm.knowledge.spark_session import _cause
 from lrlm.knowledge.statements import Kind
 from tests.generators.wikidata import World
-from tests.knowledge.worlds import content
+from tests.knowledge.worlds import TangledWorld, content
 
 WORLD = World(150, languages=("en", "de"))
 
@@ -29,6 +29,7 @@ WORLD = World(150, languages=("en", "de"))
 @pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java")
 def test_spark_makes_the_same_graph(tmp_path: Path) -> None:
     # One run with all there is: two dumps, one of them split, a table, a subset, a bad line.
+    tangled = TangledWorld().write_json(tmp_path / "tangled.json")
     dump = WORLD.write_json(tmp_path / "world.json.bz2")
     names = tmp_path / "names.tsv"
     names.write_text(
@@ -37,12 +38,12 @@ def test_spark_makes_the_same_graph(tmp_path: Path) -> None:
     types, max_bad = ("Q5", "Q515", "Q6256"), 0.01
     here = build_graph(
         tmp_path / "here",
-        [dump, names],
+        [dump, tangled, names],
         selection=Selection(types=types),
         max_bad=max_bad,
         part_bytes=50_000,
     )
-    command = [sys.executable, "-m", "lrlm", "kg", "build", str(dump), str(names)]
+    command = [sys.executable, "-m", "lrlm", "kg", "build", str(dump), str(tangled), str(names)]
     command += ["--out", str(tmp_path / "there"), "--engine", "spark", "--master", "local[2]"]
     command += ["--types", ",".join(types), "--max-bad", str(max_bad)]
     quick_start = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -60,7 +61,7 @@ def test_spark_makes_the_same_graph(tmp_path: Path) -> None:
     assert manifests[0] == manifests[1]
     assert here.bad_lines == 1
     assert {each.name for each in tmp_path.iterdir()} == {
-        "world.json.bz2", "names.tsv", "here", "there",
+        "world.json.bz2", "tangled.json", "names.tsv", "here", "there",
     }  # fmt: skip
 
 

@@ -1,10 +1,47 @@
 """Builds graphs from small generated worlds, and says what they should hold."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.literals import Date, Quantity
 from tests.generators.wikidata import UNIT_ALIASES, UNITS, Claim, Item, World, truthy
+
+
+@dataclass(frozen=True)
+class TangledWorld(World):
+    """A world whose old ids lead to other old ids: on a long way, or in a circle."""
+
+    items: int = 0
+
+    def __iter__(self) -> Iterator[Item]:
+        """Give the items; every old id is used, and those that lead nowhere are items."""
+        yield from super().__iter__()
+        yield Item("Q1", {"en": "End"}, claims=[Claim("P31", "Q5"), Claim("P2046", ("7", "Q300"))])
+        used = [Claim("P17", old) for old in self.redirects if old != "Q300"]
+        yield Item("Q2", {"en": "User of old ids"}, claims=[Claim("P31", "Q5"), *used])
+        for id_ in ("Q200", "Q201", "Q202"):
+            claims = [Claim("P31", "Q5"), Claim("P281", id_), Claim("P106", "Q201")]
+            yield Item(id_, {"en": f"Name of {id_}"}, claims=claims)
+
+    @property
+    def redirects(self) -> dict[str, str]:
+        """Sixteen steps to Q1, a circle of two, a way into it, and the old id of a unit."""
+        way = dict(pairwise([*(f"Q{100 + number}" for number in range(16)), "Q1"]))
+        circle = {"Q200": "Q201", "Q201": "Q200", "Q202": "Q200"}
+        return {**way, **circle, "Q300": "Q301", "Q301": "Q11573"}
+
+
+def last_id(id_: str, redirects: dict[str, str]) -> str:
+    """Follow an id to where it ends; one that never ends stays what it is."""
+    met = [id_]
+    while met[-1] in redirects:
+        met.append(redirects[met[-1]])
+        if met[-1] in met[:-1]:
+            return id_
+    return met[-1]
 
 
 def expected_topics(world: World) -> dict[str, Topic]:
@@ -31,13 +68,14 @@ def _relation(claim: Claim, items: dict[str, Item], redirects: dict[str, str]) -
     value = claim.value
     match claim.datatype:
         case "wikibase-item":
-            target = items[redirects.get(value, value)]
+            target = items[last_id(value, redirects)]
             names = target.names()
             return Relation(claim.property, target.id, names) if names else None
         case "time":
             return _time(claim.property, *value)
         case "quantity":
-            return _quantity(claim.property, *value)
+            amount, unit = value
+            return _quantity(claim.property, amount, last_id(unit, redirects))
         case "monolingualtext":
             return Relation(claim.property, value[1]) if value[0] == "en" else None
         case "string":

@@ -40,19 +40,7 @@ def steps(subset: Subset) -> Iterator[tuple[str, str]]:
     The ids of the subset are expected in tables `wanted_topics (id)` and `wanted_types (id)`.
     """
     by_topics, by_types = subset.topics is not None, subset.types is not None
-    yield (
-        "redirects",
-        f"""
-        WITH direct AS (
-            SELECT subject AS old, min(object) AS new FROM statements
-            WHERE kind = {Kind.REDIRECT} AND subject <> object GROUP BY subject
-        )
-        SELECT a.old AS old, coalesce(c.new, b.new, a.new) AS new
-        FROM direct AS a
-        LEFT JOIN direct AS b ON b.old = a.new
-        LEFT JOIN direct AS c ON c.old = b.new
-        """,  # noqa: S608
-    )
+    yield from _redirects()
     used = ", ".join(f"'{datatype}'" for datatype in USED_DATATYPES)
     yield (
         "unused_types",
@@ -85,10 +73,11 @@ def steps(subset: Subset) -> Iterator[tuple[str, str]]:
             coalesce(subjects.new, subject) AS subject, type,
             CASE WHEN kind = {Kind.ENTITY} THEN coalesce(objects.new, object) ELSE object END
                 AS object,
-            kind, unit
+            kind, coalesce(units.new, unit) AS unit
         FROM statements
         LEFT JOIN redirects AS subjects ON subjects.old = subject
         LEFT JOIN redirects AS objects ON kind = {Kind.ENTITY} AND objects.old = object
+        LEFT JOIN unit_redirects AS units ON units.old = unit
         WHERE kind <= {LAST_FACT} AND type NOT IN (SELECT type FROM unused_types)
         """,  # noqa: S608
     )
@@ -149,6 +138,44 @@ def steps(subset: Subset) -> Iterator[tuple[str, str]]:
             FROM statements WHERE kind = {Kind.TYPE_LABEL}
         ) AS labels ON subject = type AND copy = 1
         """,  # noqa: S608
+    )
+
+
+def _redirects() -> Iterator[tuple[str, str]]:
+    """Follow each old id to its last one, twice as many steps with every table.
+
+    What has no end after 16 steps goes in a circle, or into one, and is dropped.
+    """
+    yield (
+        "redirects_within_1",
+        f"""
+        SELECT subject AS old, min(object) AS new FROM statements
+        WHERE kind = {Kind.REDIRECT} AND subject <> object GROUP BY subject
+        """,  # noqa: S608
+    )
+    for number in (1, 2, 4, 8):
+        yield (
+            f"redirects_within_{2 * number}",
+            f"""
+            SELECT near.old AS old, coalesce(far.new, near.new) AS new
+            FROM redirects_within_{number} AS near
+            LEFT JOIN redirects_within_{number} AS far ON far.old = near.new
+            """,  # noqa: S608
+        )
+    yield (
+        "redirects",
+        """
+        SELECT followed.old AS old, followed.new AS new FROM redirects_within_16 AS followed
+        LEFT JOIN redirects_within_1 AS further ON further.old = followed.new
+        WHERE further.old IS NULL
+        """,
+    )
+    yield (  # a small table, for there are few units: joining all facts with it is cheap
+        "unit_redirects",
+        """
+        SELECT old, new FROM redirects
+        WHERE old IN (SELECT unit FROM statements WHERE unit IS NOT NULL)
+        """,
     )
 
 
