@@ -30,6 +30,19 @@ Q6\tUlm
 Q7\tEinsteinium
 Q8\tA very long title of a scholarly article about something
 """
+LANGUAGES = """
+Q11\tC
+Q12\tC++
+Q13\tC#
+Q14\tVitamin C
+Q15\tC--
+Q15\tGo!
+Q16\tGO
+Q17\tgo
+Q18\tRust
+Q18\trust
+Q19\tRüst
+"""
 TRIPLES = "Q1\tborn in\tQ6\nQ1\tborn on\t1879-03-14\tliteral\nQ4\tnear\tQ6\nQ7\tnamed after\tQ1\n"
 
 
@@ -124,6 +137,59 @@ def test_what_is_not_there_is_suggested(graph: KnowledgeGraph) -> None:
     assert graph.find("Q6") == graph.find("ulm")
     with pytest.raises(InputError, match="did you mean"):
         graph.find("Einstien")
+
+
+@pytest.fixture(scope="module")
+def languages(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
+    place = tmp_path_factory.mktemp("languages")
+    people = "".join(f"Q{number}\tJohn Smith\n" for number in range(20, 27))
+    (place / "forms.tsv").write_text(LANGUAGES.lstrip() + people, encoding="utf-8")
+    (place / "triples.tsv").write_text("Q13\tlike\tQ12\nQ13\tlike\tQ11\nQ17\tlike\tQ11\n")
+    return build_graph(place / "kg", [place / "triples.tsv", place / "forms.tsv"]).graph
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("C", "Q11"),
+        (" C++ ", "Q12"),
+        ("C#", "Q13"),
+        ("c#", "Q13"),
+        ("c", "Q11"),
+        ("vitamin c", "Q14"),
+        ("go", "Q17"),
+        ("go!", "Q15"),
+        ("RUST", "Q18"),
+        ("rüst", "Q19"),
+    ],
+)
+def test_the_name_that_is_most_exactly_the_same_is_found(
+    languages: KnowledgeGraph, asked: str, found: str
+) -> None:
+    assert languages.find(asked).id == found
+
+
+def test_names_that_several_have_need_an_id(
+    languages: KnowledgeGraph, graph: KnowledgeGraph
+) -> None:
+    both = r"has 2 entities called 'paris': Q4 \(Paris\), Q3 \(Paris\); give the id of one$"
+    with pytest.raises(InputError, match=both):
+        graph.find("paris")
+    with pytest.raises(InputError, match=r"2 entities called 'Go': Q17 \(go\), Q16 \(GO\);"):
+        languages.find("Go")
+    with pytest.raises(InputError, match=r"4 entities called 'C\?': Q13 \(C#\), Q11 \(C\), Q12"):
+        languages.find("C?")
+    with pytest.raises(InputError, match=r"7 entities .*Q20 .*Q24 \(John Smith\), …; give the id"):
+        languages.find("John Smith")
+
+
+def test_what_is_no_text_is_not_there(graph: KnowledgeGraph) -> None:
+    for ask in (graph.find, graph.topic, graph.entity):
+        with pytest.raises(InputError, match=r"has no entity 'Q1\\ud800'$"):
+            ask("Q1\ud800")
+    assert "Q1\ud800" not in graph
+    assert graph.search("\ud800") == []
+    assert graph.relation_label("\ud800") == "\ud800"
 
 
 def test_closing_copies_and_threads(graph: KnowledgeGraph) -> None:

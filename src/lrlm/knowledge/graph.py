@@ -6,6 +6,7 @@ and threads can each have the same graph open.
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ VERSION = 2
 INDEX = "graph.sqlite"
 
 _CANDIDATES = 200
+_TOLD = 5
+_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _STAR = """
     SELECT types.id, json_extract(fact.value, '$[1]') AS kind, json_extract(fact.value, '$[2]'),
         objects.id, objects.names, units.names
@@ -158,13 +161,39 @@ class KnowledgeGraph:
         return matches[:limit]
 
     def find(self, id_or_name: str) -> Entity:
-        """Find an entity by its id, or else by its name if that is certain."""
+        """Find an entity by its id, or else by a name that only it has.
+
+        An equal name counts before one in other letter case, and that before one with other
+        accents or punctuation: "C" is neither "C++" nor "c" where there is a "C".
+        """
         if row := self._find(id_or_name):
             return _entity(row)
-        matches = self.search(id_or_name)
-        if matches and matches[0].likeness == 1.0:
-            return matches[0].entity
-        raise InputError(self._unknown(id_or_name, matches))
+        named = self._named(id_or_name)
+        if not named:
+            raise InputError(self._unknown(id_or_name, self.search(id_or_name)))
+        if len(named) > 1:
+            some = [f"{each.id} ({each.label})" for each in named[:_TOLD]]
+            more = ", …" * (len(named) > _TOLD)
+            raise InputError(
+                f"{self.folder} has {len(named)} entities called {id_or_name!r}:"
+                f" {', '.join(some)}{more}; give the id of one"
+            )
+        return named[0]
+
+    def _named(self, name: str) -> list[Entity]:
+        """Give the entities that have a name, or else nearly that name; most facts first."""
+        name = " ".join(name.split())
+        candidates = [_entity(row) for row in self._rows(_NAMED, fold(name)[:KEY_LENGTH])]
+        for written in (str, str.casefold, fold):
+            asked = written(name)
+            named = [
+                each
+                for each in candidates
+                if any(written(its) == asked for its in (*each.names, *each.titles))
+            ]
+            if named:
+                return named
+        return []
 
     def _topic(self, row: tuple[Any, ...]) -> Topic:
         number, id_, names, *_ = row
@@ -188,6 +217,8 @@ class KnowledgeGraph:
         return message
 
     def _rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        if any(isinstance(each, str) and _HALF_CHARACTER.search(each) for each in values):
+            return  # no table can hold what was asked for
         try:
             yield from self._open_here().execute(query, values)
         except (sqlite3.DatabaseError, UnicodeError) as error:
@@ -210,6 +241,10 @@ class KnowledgeGraph:
 _SAME = """
     SELECT entity, 1 FROM keys JOIN entities ON number = entity WHERE key = ?
     ORDER BY facts DESC, entity LIMIT ?
+"""
+_NAMED = """
+    SELECT entities.* FROM keys JOIN entities ON number = entity WHERE key = ?
+    ORDER BY facts DESC, entity
 """
 _BEGINNING = "SELECT entity, 1 FROM keys WHERE key > ? AND key < ? LIMIT ?"
 _NEAR = "SELECT entity, 1 FROM json_each(?) AS near JOIN keys ON keys.key = near.value LIMIT ?"
