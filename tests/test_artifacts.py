@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from lrlm.artifacts import (
     new_file,
     new_folder,
     read_manifest,
+    replace_file,
     write_manifest,
 )
 from lrlm.errors import FormatError, InputError
@@ -22,7 +24,7 @@ from lrlm.errors import FormatError, InputError
 def write(folder: Path, content: str, *, overwrite: bool = False) -> None:
     with new_folder(folder, overwrite=overwrite) as draft:
         (draft / "content").write_text(content, encoding="utf-8")
-        write_manifest(draft, format="test", version=1)
+        write_manifest(draft, format="lrlm test", version=1)
 
 
 def write_half(folder: Path, trouble: type[BaseException]) -> None:
@@ -243,3 +245,63 @@ def test_ctrl_c_as_soon_as_the_draft_exists_leaves_nothing(
     with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "out"):
         pytest.fail("the block was entered")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_manifest_of_another_program_does_not_make_a_folder_ours(tmp_path: Path) -> None:
+    target = tmp_path / "extension"
+    target.mkdir()
+    for content_ in ('{"manifest_version": 3}', '{"format": "zip"}', "[]", "{"):
+        (target / MANIFEST).write_text(content_, encoding="utf-8")
+        with pytest.raises(InputError, match="did not write"):
+            write(target, "x", overwrite=True)
+    assert names(target) == [MANIFEST]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_what_a_link_leads_to_is_replaced(tmp_path: Path) -> None:
+    place, link = tmp_path / "disk" / "real", tmp_path / "out"
+    place.mkdir(parents=True)
+    link.symlink_to(place)
+    write(link, "first")
+    write(link, "second", overwrite=True)
+    assert link.is_symlink()
+    assert content(place) == "second"
+    assert names(tmp_path) == ["disk", "out"]
+    file, alias = tmp_path / "disk" / "file", tmp_path / "alias"
+    file.write_text("old")
+    alias.symlink_to(file)
+    replace_file(alias, b"new")
+    assert alias.is_symlink()
+    assert file.read_text() == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as beside:
+        read = beside.submit(pipe.read_bytes)
+        replace_file(pipe, b"content")
+        assert read.result() == b"content"
+    assert pipe.is_fifo()
+
+
+def test_two_writers_of_a_file_do_not_mix(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    with new_file(path) as one, new_file(path) as other:
+        one.write(b"one")
+        other.write(b"other")
+    assert path.read_bytes() == b"one"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_file_that_cannot_be_written_leaves_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        replace_file(tmp_path / "out", b"x")
+    assert names(tmp_path) == []

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 from lrlm.errors import FormatError, InputError
 
@@ -22,6 +23,8 @@ except ImportError:  # a system without POSIX locks: two writers at once are not
     fcntl = None  # type: ignore[assignment]
 
 MANIFEST = "manifest.json"
+DRAFT = ".partial"
+"""How the names of files and folders end that are not complete."""
 
 
 @contextmanager
@@ -31,11 +34,11 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     An existing `target` is refused unless it is empty, or it was written by lrlm and `overwrite`
     is set; it then stays in place until the new one is complete.
     """
-    target = target.absolute()
+    target = Path(os.path.realpath(target))  # a link stays, and what it leads to is replaced
     parent = target.parent
     if not parent.is_dir():
         raise InputError(f"{parent} is not a folder; make it first, or choose another place")
-    draft, aside = parent / f".{target.name}.partial", parent / f".{target.name}.previous"
+    draft, aside = parent / f".{target.name}{DRAFT}", parent / f".{target.name}.previous"
     with sole_writer(parent / f".{target.name}.lock", target):
         if aside.exists():  # killed between the two renames below
             shutil.rmtree(aside) if target.exists() else aside.rename(target)
@@ -62,10 +65,19 @@ def _refuse_unless_replaceable(target: Path, *, overwrite: bool) -> None:
         raise InputError(f"{target} is a file; choose another place")
     if not any(target.iterdir()):
         return
-    if not (target / MANIFEST).is_file():
+    if not _is_ours(target):
         raise InputError(f"{target} holds files that lrlm did not write; choose another place")
     if not overwrite:
         raise InputError(f"{target} exists already; choose another place, or pass --overwrite")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder has a manifest of lrlm; other programs write files of that name too."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and str(manifest.get("format")).startswith("lrlm ")
 
 
 @contextmanager
@@ -148,15 +160,23 @@ def fingerprint(path: Path) -> dict[str, Any]:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.partial")
-    draft.write_bytes(content)
-    move_into_place(draft, path)
+    with new_file(path) as file:
+        file.write(content)
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write piece by piece; it is there when the block ends without an error."""
-    draft = path.with_name(f".{path.name}.partial")
+    """Give a file to write piece by piece; it is there when the block ends without an error.
+
+    Two that write the same one at once do not get in each other's way: the last one's stays. A
+    device or a pipe is written to as it is.
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:8]}{DRAFT}")
     try:
         with draft.open("wb") as file:
             yield file

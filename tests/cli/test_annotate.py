@@ -304,7 +304,7 @@ def test_ctrl_c_leaves_nothing_half_written(here: Path, tmp_path: Path) -> None:
         end = time.monotonic() + 60
         while not list(tmp_path.iterdir()) and time.monotonic() < end:
             time.sleep(0.1)
-        assert [path.name for path in tmp_path.iterdir()] == [".out.jsonl.partial"]
+        assert [path.suffix for path in tmp_path.iterdir()] == [".partial"]
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 2

@@ -200,6 +200,16 @@ def test_the_demo_builds_and_shows_the_embedded_corpus(
 
 
 @pytest.mark.usefixtures("small_miniworld")
+def test_the_demo_touches_no_folder_but_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "runs" / "lrlm").mkdir(parents=True)
+    assert main(["demo", "--out", str(tmp_path), "--epochs", "0"]) == 2
+    assert "is not an lrlm demo" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+@pytest.mark.usefixtures("small_miniworld")
 def test_the_demo_trains_and_compares_three_models(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

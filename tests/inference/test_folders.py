@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lrlm.artifacts import sole_writer
 from lrlm.cli import main
 from lrlm.errors import InputError, LrlmError
 from lrlm.inference.folders import Settings, annotate_folder
@@ -67,6 +68,24 @@ def test_what_is_there_is_not_made_again(run: Path, texts: Path, tmp_path: Path)
         annotate_folder(texts, out, Settings(run, threshold=0.5))
     with pytest.raises(InputError, match="begun with another corpus"):
         annotate_folder(texts, out, Settings(run, corpus=run.parent / "corpus"))
+
+
+def test_drafts_of_a_killed_command_are_cleared(run: Path, texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    annotate_folder(texts, out, Settings(run))
+    (out / ".part-1.jsonl.12345678.partial").write_text("half")
+    annotate_folder(texts, out, Settings(run))
+    assert not list(out.glob(".*"))
+
+
+def test_two_commands_do_not_annotate_one_folder(run: Path, texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    annotate_folder(texts, out, Settings(run))
+    with (
+        sole_writer(tmp_path / ".out.lock", out),
+        pytest.raises(InputError, match="another process is writing"),
+    ):
+        annotate_folder(texts, out, Settings(run))
 
 
 def test_a_bad_file_does_not_cost_the_others(run: Path, texts: Path, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from lrlm.cli import (
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import readable
 from lrlm.errors import LrlmError
+from lrlm.report.printable import printable
 
 _AFTER_CTRL_C = 130
 """What typer gives in place of a KeyboardInterrupt."""
@@ -99,6 +100,6 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
 
 
 def _fail(message: str) -> int:
-    one_line = " ".join(message.split())
+    one_line = printable(" ".join(message.split()))
     errors.print(f"[bold red]lrlm:[/] {escape(one_line)}", highlight=False, soft_wrap=True)
     return 2

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from io import StringIO
 
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 
@@ -32,7 +33,7 @@ def progress_of(unit: str) -> Iterator[Callable[[str, int], None]]:
         *columns, console=errors, transient=True, disable=not errors.is_terminal
     ) as progress:
         task = progress.add_task("starting", total=None)
-        yield lambda doing, done: progress.update(task, description=doing, completed=done)
+        yield lambda doing, done: progress.update(task, description=escape(doing), completed=done)
 
 
 def as_plain_text(shown: RenderableType, *, width: int = 100) -> str:

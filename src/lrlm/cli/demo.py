@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from lrlm.artifacts import read_manifest, write_manifest
 from lrlm.cli.console import output, progress_of
 from lrlm.cli.corpus import cores
 from lrlm.cli.training_display import TrainingDisplay
@@ -16,6 +17,8 @@ from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.report.article import article_view
 from lrlm.report.corpus_table import corpus_table
 
+FORMAT = "lrlm demo"
+VERSION = 1
 MODELS = ("vanilla", "nklm", "lrlm")
 """What is compared, as in the paper's main table."""
 
@@ -29,7 +32,7 @@ def demo(
 ) -> None:
     """Build the embedded corpus, train three models on it and compare them."""
     start = time.perf_counter()
-    out.mkdir(parents=True, exist_ok=True)
+    _prepare(out)
     with progress_of("articles") as progress:
         report = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
     folder = escape(str(report.corpus.folder))
@@ -46,6 +49,14 @@ def demo(
         _train_and_compare(report.corpus, out, epochs)
         seconds = time.perf_counter() - start
         output.print(f"All of it took {seconds / 60:.1f} minutes.", highlight=False)
+
+
+def _prepare(out: Path) -> None:
+    """Make the folder; one that is there must be of an earlier demo, for its runs are replaced."""
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        read_manifest(out, format=FORMAT, version=VERSION, hint="choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    write_manifest(out, format=FORMAT, version=VERSION)
 
 
 def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:

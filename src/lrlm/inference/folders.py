@@ -15,7 +15,15 @@ from typing import Any
 
 import torch
 
-from lrlm.artifacts import MANIFEST, fingerprint, new_file, read_manifest, write_manifest
+from lrlm.artifacts import (
+    DRAFT,
+    MANIFEST,
+    fingerprint,
+    new_file,
+    read_manifest,
+    sole_writer,
+    write_manifest,
+)
 from lrlm.errors import InputError, LrlmError
 from lrlm.inference.jsonl import LineLinker, annotate_lines
 from lrlm.inference.model import Model, load
@@ -66,6 +74,21 @@ def annotate_folder(
     """Annotate the files that have no result yet; `master` says where Spark computes."""
     files = _files(source)
     _prepare(out, settings)
+    with sole_writer(out.parent / f".{out.name}.lock", out):
+        for draft in out.glob(f".*{DRAFT}"):  # of one that was killed
+            draft.unlink()
+        return _annotate(files, out, settings, master=master, spark=spark, progress=progress)
+
+
+def _annotate(
+    files: list[Path],
+    out: Path,
+    settings: Settings,
+    *,
+    master: str | None,
+    spark: bool,
+    progress: Callable[[str, int], None],
+) -> list[FileReport]:
     waiting = [path for path in files if not (out / result_name(path)).exists()]
     reports: list[FileReport] = []
     job = partial(annotate_file, out=out.absolute(), settings=_for_any_process(settings))

@@ -11,6 +11,7 @@ from lrlm.report.colours import terminal_styles
 from lrlm.report.counted import counted
 from lrlm.report.explanation_words import described, percent, type_of
 from lrlm.report.perplexity_words import shown_perplexity
+from lrlm.report.printable import printable
 from lrlm.report.shown_spans import shown_spans
 
 _LEAST = 0.005
@@ -21,12 +22,12 @@ def annotation_view(annotation: Annotation, *, threshold: float = 0.5) -> Group:
     """Show the text with its mentions in the colours of their types, and a table of them."""
     shown = shown_spans(annotation, threshold)
     styles = terminal_styles(type_of(span) for span in shown)
-    text = Text(annotation.text.rstrip())
+    text = Text(printable(annotation.text.rstrip()))
     for span in shown:
         text.stylize(styles[type_of(span)], span.start, span.end)
     tokens = counted(len(annotation.tokens), "token")
     title = Text.assemble(
-        (annotation.topic, "bold"),
+        (printable(annotation.topic), "bold"),
         (f"  {tokens}, perplexity {shown_perplexity(annotation.perplexity)}", "dim"),
     )
     if not shown:
@@ -41,7 +42,7 @@ def _table(shown: tuple[Span, ...], styles: dict[str, str]) -> Table:
     table.add_column("source")
     table.add_column("probability", justify="right", no_wrap=True)
     for span in shown:
-        mention = Text(span.text, styles[type_of(span)])
+        mention = Text(printable(span.text), styles[type_of(span)])
         others = [
             each
             for each in span.explanations
@@ -49,7 +50,7 @@ def _table(shown: tuple[Span, ...], styles: dict[str, str]) -> Table:
         ]
         for explanation in (span.relation, *others):
             style = "dim" if explanation in others else ""
-            source = Text(described(explanation, span), style)
+            source = Text(printable(described(explanation, span)), style)
             table.add_row(mention, source, Text(percent(explanation.probability), style))
             mention = Text()
     return table

@@ -9,20 +9,23 @@ from rich.text import Text
 from lrlm.corpora.document import LinkedDocument, Mention
 from lrlm.corpora.pruning import prune
 from lrlm.report.colours import terminal_styles
+from lrlm.report.printable import printable
 
 
 def article_view(document: LinkedDocument) -> Group:
     """Show the text with its longest mentions coloured, and what each of them may come from."""
     shown = prune(document.mentions, document.relations)
     styles = _styles(document, shown)
-    text = Text(document.text)
+    text = Text(printable(document.text))
     for mention in shown:
         text.stylize(
             styles[mention.relation],
             document.tokens.starts[mention.start],
             document.tokens.ends[mention.end - 1],
         )
-    title = Text.assemble((document.title, "bold"), (f"  {document.id}", "dim"))
+    title = Text.assemble(
+        (printable(document.title), "bold"), (f"  {printable(document.id)}", "dim")
+    )
     return Group(Rule(title, align="left"), text, Padding(_candidates(document, shown, styles), 1))
 
 

@@ -10,6 +10,7 @@ from lrlm.inference.generated import GeneratedText, Piece
 from lrlm.report.colours import terminal_styles
 from lrlm.report.counted import counted
 from lrlm.report.perplexity_words import shown_perplexity
+from lrlm.report.printable import printable
 
 _OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
 
@@ -46,6 +47,6 @@ def marked_piece(piece: Piece, styles: dict[str, str], *, end: int) -> Text:
     """Write one piece after another that ended there; what parts them is a space or nothing."""
     shown = Text(" " if piece.start > end else "")
     if piece.type is None:
-        return shown.append(piece.text, _OTHERS[piece.source])
-    shown.append(piece.text, styles.get(piece.type, "bold"))
-    return shown.append(f" [{piece.type}]", "dim")
+        return shown.append(printable(piece.text), _OTHERS[piece.source])
+    shown.append(printable(piece.text), styles.get(piece.type, "bold"))
+    return shown.append(f" [{printable(piece.type)}]", "dim")

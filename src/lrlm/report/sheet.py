@@ -50,7 +50,7 @@ def to_terminal(sheet: Sheet) -> RenderableType:
             word for row in sheet.rows for word in f"{row[number].text}{row[number].mark}".split()
         )
         table.add_column(
-            column,
+            Text(column),
             justify="left" if number < sheet.text_columns else "right",
             min_width=max(map(len, words), default=1),
             overflow="fold",

@@ -31,7 +31,7 @@ from lrlm.artifacts import (
 )
 from lrlm.batching import Collator, Encoder
 from lrlm.corpora import LetterCase, LinkOptions
-from lrlm.corpora.corpus import Corpus
+from lrlm.corpora.corpus import SPLITS, WORDS, Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
 from lrlm.features.tensors import write_tensors
@@ -255,8 +255,9 @@ class Run:
 
 
 def corpus_fingerprint(corpus: Corpus) -> str:
-    """Name a corpus by the content of all its files."""
-    files = sorted(path for path in corpus.folder.iterdir() if path.is_file())
+    """Name a corpus by the content of its files; what else lies beside them does not matter."""
+    names = (MANIFEST, WORDS, *(f"{split}.parquet" for split in SPLITS))
+    files = sorted(path for name in names if (path := corpus.folder / name).is_file())
     digests = [fingerprint(path) for path in files]
     return hashlib.sha256(json.dumps(digests).encode()).hexdigest()
 
