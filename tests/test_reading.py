@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -133,6 +134,14 @@ def test_a_line_without_end_is_refused(path: Path, monkeypatch: pytest.MonkeyPat
     path.write_bytes(b"x\n" + b"y" * (4 << 20))
     with pytest.raises(FormatError, match=r"lines:2: a line of more than 1 MiB"):
         read(path)
+
+
+def test_a_stream_has_lines_like_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.BufferedReader(io.BytesIO(b"a\r\nb\n\nc"))
+    assert list(reading.stream_lines(stream, Path("pipe"))) == [b"a", b"b", b"", b"c"]
+    monkeypatch.setattr(reading, "LONGEST_LINE", 1 << 10)
+    with pytest.raises(FormatError, match=r"pipe:1: a line of more than"):
+        list(reading.stream_lines(io.BytesIO(b"x" * 9999), Path("pipe")))
 
 
 def test_a_file_that_is_not_there_is_named(path: Path) -> None:

@@ -3,6 +3,7 @@
 import bz2
 import codecs
 import gzip
+import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -93,20 +94,30 @@ def parse_lines(
 
 def raw_lines(path: Path) -> Iterator[bytes]:
     """Split a file into lines without ever holding more than one long line."""
+    try:
+        stream = open_by_content(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    with stream:
+        yield from stream_lines(stream, path)
+
+
+def stream_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+    """Do the same with what is open already; `path` says what it is."""
+    read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
     rest = b""
     number = 1
     try:
-        with open_by_content(path) as stream:
-            while block := stream.read(_BLOCK):
-                *complete, rest = (rest + block).split(b"\n")
-                for line in complete:
-                    yield line.removesuffix(b"\r")
-                    number += 1
-                if len(rest) > LONGEST_LINE:
-                    raise FormatError(
-                        f"{path}:{number}: a line of more than {LONGEST_LINE >> 20} MiB;"
-                        " is this the right file?"
-                    )
+        while block := read(_BLOCK):
+            *complete, rest = (rest + block).split(b"\n")
+            for line in complete:
+                yield line.removesuffix(b"\r")
+                number += 1
+            if len(rest) > LONGEST_LINE:
+                raise FormatError(
+                    f"{path}:{number}: a line of more than {LONGEST_LINE >> 20} MiB;"
+                    " is this the right file?"
+                )
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise FormatError(f"{path}:{number}: damaged or truncated ({error})") from None
     except OSError as error:

@@ -51,3 +51,17 @@ def test_a_build_without_the_kernel_multiplies_as_ever(monkeypatch: pytest.Monke
     values = torch.randn(4, 23)
     expected = functional.linear(values, weight, bias)
     assert torch.equal(packed_linear(weight, bias)(values), expected)
+
+
+def test_a_kernel_that_is_called_otherwise_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Changed:
+        @staticmethod
+        def _reorder_linear_weight(weight: Tensor) -> Tensor:
+            return weight
+
+        _linear_pointwise = _reorder_linear_weight
+
+    weight, bias = weights(torch.float32)
+    monkeypatch.setattr(torch.ops, "mkldnn", Changed())
+    values = torch.randn(4, 23)
+    assert torch.equal(packed_linear(weight, bias)(values), functional.linear(values, weight, bias))

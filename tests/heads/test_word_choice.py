@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from lrlm.heads import Choosing, WordChoice, WordConfig, WordHead
+from lrlm.heads import Choosing, WordChoice, WordConfig, WordHead, word_choice
 
 WORDS, WIDTH, COUNT = 12, 4, 20_000
 
@@ -61,6 +61,21 @@ def test_rows_do_not_mix(cutoffs: tuple[int, ...]) -> None:
             allowed = expected.clone()
             allowed[~may_end, 2] = -torch.inf
             assert torch.equal(words, allowed.argmax(1))
+
+
+@pytest.mark.parametrize("cutoffs", [(), (3, 7)])
+@torch.inference_mode()
+def test_many_rows_are_taken_some_at_a_time(
+    cutoffs: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, choice = make(cutoffs, 2)
+    states, may_end = torch.randn(40, WIDTH, dtype=torch.float64), torch.ones(40, dtype=torch.bool)
+    whole = choice.choose(states, may_end, Choosing(greedy=True))
+    monkeypatch.setattr(word_choice, "_MOST_SCORES", 7 * WORDS)
+    for expected, found in zip(
+        whole, choice.choose(states, may_end, Choosing(greedy=True)), strict=True
+    ):
+        torch.testing.assert_close(found, expected)
 
 
 def test_the_head_may_be_small() -> None:

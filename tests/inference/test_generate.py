@@ -1,5 +1,6 @@
 """What every model keeps to when it writes, on every backbone; and what is asked of texts."""
 
+import math
 from typing import cast
 
 import pytest
@@ -91,6 +92,18 @@ def test_the_path_is_no_more_probable_than_the_text(run: Run) -> None:
     assert (paths > 0) == (run.kind == "lrlm")
 
 
+def test_no_name_reaches_out_of_the_prompt(run: Run) -> None:
+    """Otherwise continuations of "a", with which "a b" begins, would add up to more than one."""
+    options = GenerationOptions(min_length=1, max_length=1, prompt="a")
+    texts = generate(run, TOPIC, options, samples=400, seed=1)
+    chances = {text.text: math.exp(text.marginal_log_prob) for text in texts}
+    assert len(chances) > 2
+    if run.kind != "nklm":  # whose annotations may differ from text to text
+        assert sum(chances.values()) <= 1 + 1e-6
+    if run.kind == "lrlm":
+        assert all(text.log_prob <= text.marginal_log_prob + 1e-6 for text in texts)
+
+
 def test_lengths_are_kept(run: Run) -> None:
     for text in write(run, min_length=6, max_length=9):
         assert 6 <= text.written_tokens <= 9
@@ -159,6 +172,7 @@ def test_a_form_or_a_type_will_do_as_a_wish() -> None:
         ({"must_use": [("likes",)]}, "must_use is a list"),
         ({"temperature": -1}, "temperature must be a number above 0, not -1"),
         ({"temperature": 0}, "'greedy'"),
+        ({"temperature": 1e-40}, "at least 0.000001"),
         ({"temperature": float("nan")}, "temperature"),
         ({"top_k": 0}, "top_k must be a whole number from 1 on, not 0"),
         ({"top_k": 1.5}, "top_k"),

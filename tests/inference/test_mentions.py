@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lrlm.corpora import linkable_relations
@@ -74,6 +74,7 @@ def every_cut(words: Words, forms: set[Words]) -> tuple[int, int]:
     return left_over, full
 
 
+@example(("a", "b", "a", "a"), {("a", "b"), ("b", "a")})
 @given(
     st.lists(st.sampled_from("ab"), min_size=1, max_size=7).map(tuple),
     st.sets(st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map(tuple), max_size=3),

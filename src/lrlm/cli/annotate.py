@@ -1,7 +1,7 @@
 """`lrlm annotate`: say where the names of a text come from."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +14,7 @@ from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, progress_of
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_left_out, write_out
 from lrlm.errors import InputError
-from lrlm.reading import BadLines, raw_lines
+from lrlm.reading import BadLines, raw_lines, stream_lines
 from lrlm.report.counted import counted
 
 if TYPE_CHECKING:
@@ -242,14 +242,15 @@ def _annotate_lines(
 ) -> None:
     from lrlm.inference.jsonl import LineLinker, annotate_lines
 
-    lines: Iterable[bytes] = sys.stdin.buffer if source == STREAM else raw_lines(Path(source))
+    where = Path("standard input" if source == STREAM else source)
+    lines = stream_lines(sys.stdin.buffer, where) if source == STREAM else raw_lines(where)
     bad_lines = BadLines(max_share=max_bad)
     annotated = annotate_lines(
         model.run,
         lines,
         LineLinker(model.run.link_options, topics, longest),
         bad_lines,
-        where=Path("standard input" if source == STREAM else source),
+        where=where,
         threshold=threshold,
     )
     done = 0

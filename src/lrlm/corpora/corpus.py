@@ -10,7 +10,7 @@ A row holds the whole document, its topic's relations included, so documents can
 order, by any number of processes, and by any tool that reads Parquet.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ FORMAT = "lrlm corpus"
 VERSION = 1
 SPLITS = ("train", "valid", "test")
 WORDS = "words.json"
+
+_DOCUMENTS_AT_ONCE = 256
 
 _RELATION = pa.struct(
     [
@@ -212,14 +214,27 @@ class Corpus:
             for batch in file.iter_batches(batch_size=64):
                 yield from from_table(batch)
 
+    def batches(self, split: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read some columns of a split, a batch of documents at a time."""
+        path = self.path(split)
+        with _readable(path), pq.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=_DOCUMENTS_AT_ONCE, columns=list(columns))
+
     def document(self, article: str) -> LinkedDocument:
         """Find one document by its id."""
+        found = self.first_where("id", article)
+        if found is None:
+            raise InputError(f"{self.folder} has no article {article!r}")
+        return found
+
+    def first_where(self, column: str, value: str) -> LinkedDocument | None:
+        """Find the first document with this id, topic or title."""
         for split in self.splits:
             with _readable(self.path(split)):
-                found = pq.read_table(self.path(split), filters=[("id", "=", article)])
+                found = pq.read_table(self.path(split), filters=[(column, "=", value)])
             if len(found):
-                return next(from_table(found))
-        raise InputError(f"{self.folder} has no article {article!r}")
+                return next(from_table(found.slice(0, 1)))
+        return None
 
     def _require(self, split: str) -> None:
         if split not in self.splits:

@@ -10,7 +10,7 @@ from lrlm.artifacts import MANIFEST
 from lrlm.corpora.inputs import Fact, Form, parse_fact, parse_form
 from lrlm.corpora.joining import Join
 from lrlm.errors import InputError
-from lrlm.knowledge import TITLE, KnowledgeGraph
+from lrlm.knowledge import KnowledgeGraph
 from lrlm.reading import BadLines, read_records
 
 
@@ -78,7 +78,7 @@ class _FromGraph:
         self._graph = KnowledgeGraph.open(folder)
         self._join = join
         self._topics: set[str] = set()
-        self._named: set[str] = set()
+        self._named: dict[str, set[str]] = {}
         self.left_out: Counter[str] = Counter()
 
     def add(self, topic: str) -> None:
@@ -91,18 +91,14 @@ class _FromGraph:
             return
         self._name(topic, (topic,))
         for relation in self._graph.topic(topic).relations:
-            if relation.type == TITLE:
-                self.left_out[f"facts of the relation type {TITLE}, which is reserved"] += 1
-                continue
             self._join.add_facts([Fact(topic, relation.type, relation.object, literal=False)])
             self._name(relation.object, relation.forms)
 
     def _name(self, entity: str, forms: tuple[str, ...]) -> None:
-        if entity in self._named:
-            return
-        self._named.add(entity)
         if forms == (entity,) and entity in self._graph:
             forms = self._graph.entity(entity).names  # one without names is not called by its id
-        for form in dict.fromkeys(each.strip() for each in forms):
-            if form:
+        known = self._named.setdefault(entity, set())  # a number and a year may be written alike
+        for form in forms:
+            if form not in known:
+                known.add(form)
                 self._join.add_forms([Form(entity, form)])

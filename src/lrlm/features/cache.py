@@ -13,7 +13,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
-import pyarrow.parquet as pq
 import torch
 
 from lrlm.artifacts import fingerprint
@@ -218,18 +217,16 @@ def _spelling(corpus: Corpus, config: SpellingConfig, cache: _Cache) -> Spelling
 
 def _texts(corpus: Corpus) -> Iterator[list[str]]:
     """Read the words of the training texts, and nothing else of them."""
-    with pq.ParquetFile(corpus.path("train")) as file:
-        for batch in file.iter_batches(batch_size=256, columns=["words"]):
-            yield from batch.column("words").to_pylist()
+    for batch in corpus.batches("train", ["words"]):
+        yield from batch.column("words").to_pylist()
 
 
 def _words_of_forms(corpus: Corpus) -> set[str]:
     """Collect the words of all forms of all splits, and those of the training texts."""
     words = set(corpus.words.words)
     for split in corpus.splits:
-        with pq.ParquetFile(corpus.path(split)) as file:
-            column = "relations.list.element.forms.list.element.list.element"
-            for batch in file.iter_batches(columns=[column]):
-                forms = batch.column("relations").flatten().flatten()[0]
-                words.update(forms.flatten().flatten().unique().to_pylist())
+        column = "relations.list.element.forms.list.element.list.element"
+        for batch in corpus.batches(split, [column]):
+            forms = batch.column("relations").flatten().flatten()[0]
+            words.update(forms.flatten().flatten().unique().to_pylist())
     return words

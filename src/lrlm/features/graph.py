@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
@@ -67,13 +66,12 @@ class Graph:
 def _facts(corpus: Corpus, split: str) -> Iterator[Names]:
     """Give the facts of a split, a batch of documents at a time."""
     columns = ["topic", "relations.list.element.type", "relations.list.element.object"]
-    with pq.ParquetFile(corpus.path(split)) as file:
-        for batch in file.iter_batches(columns=columns):
-            relations = batch.column("relations")
-            topics = batch.column("topic").take(pc.list_parent_indices(relations))
-            types, objects = relations.flatten().flatten()
-            is_fact = pc.not_equal(types, TITLE)
-            yield topics.filter(is_fact), types.filter(is_fact), objects.filter(is_fact)
+    for batch in corpus.batches(split, columns):
+        relations = batch.column("relations")
+        topics = batch.column("topic").take(pc.list_parent_indices(relations))
+        types, objects = relations.flatten().flatten()
+        is_fact = pc.not_equal(types, TITLE)
+        yield topics.filter(is_fact), types.filter(is_fact), objects.filter(is_fact)
 
 
 def _number(*arrays: pa.Array) -> tuple[tuple[str, ...], list[Integers]]:

@@ -11,6 +11,9 @@ from lrlm.backbones import packed_linear
 from lrlm.heads.choosing import Choosing, taken
 from lrlm.heads.words import WordHead
 
+_MOST_SCORES = 1 << 25
+"""Scores of words that are held at a time: 128 MiB, and several times as much on the way."""
+
 
 class WordChoice:
     """Chooses words with a head whose weights stay as they are."""
@@ -33,6 +36,24 @@ class WordChoice:
         self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
     ) -> tuple[Tensor, Tensor]:
         """Choose a word for each state: ids and log P(word | h) under the model itself, (X,), (X,).
+
+        Very many states are taken some at a time, for there is a number for each of them and each
+        word.
+        """
+        rows = max(_MOST_SCORES // self._clusters[-1].last, 1)
+        parts = [
+            self._choose(states_XD[first : first + rows], may_end_X[first : first + rows], choosing)
+            for first in range(0, max(len(states_XD), 1), rows)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        words, log_probs = zip(*parts, strict=True)
+        return torch.cat(words), torch.cat(log_probs)
+
+    def _choose(
+        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+    ) -> tuple[Tensor, Tensor]:
+        """Choose for some states.
 
         Drawn from the model's own probabilities, the head comes first and a tail is computed only
         where it was chosen. All else needs the probabilities of all words.

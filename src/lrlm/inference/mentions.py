@@ -24,10 +24,9 @@ from lrlm.evaluation.runs import corpus_for, open_runs, short_names
 from lrlm.evaluation.scoring import Progress
 from lrlm.inference.options import GenerationOptions
 from lrlm.inference.pieces import Token, all_forms
-from lrlm.inference.star import star_of
 from lrlm.inference.task import Task
 from lrlm.inference.topics import topic_of
-from lrlm.models.writers import writer_of
+from lrlm.models import LatentRelationLM, NeuralKnowledgeLM
 from lrlm.training.data import require_splits
 from lrlm.training.devices import choose_device
 from lrlm.training.run import Run
@@ -96,7 +95,7 @@ def mention_statistics(
             progress=partial(progress, f"{name}: writing"),
         )
         for run, name in zip(runs, short_names(runs), strict=True)
-        if writer_of(run.model, star_of(run, ())).uses_relations
+        if isinstance(run.model, NeuralKnowledgeLM | LatentRelationLM)
     }
     if not counts:
         raise InputError("mentions are those of an NKLM or an LRLM, and none of the runs is one")
@@ -152,19 +151,33 @@ def cut_into_forms(words: Words, forms: set[Words]) -> tuple[int, int]:
 
     Gives how many pieces are left over, and how many forms there are.
     """
-    # After each word: (words left over, pieces, pieces left over, ends with one left over).
-    best: list[tuple[int, int, int, bool]] = [(0, 0, 0, False)]
+    # After each word, the best cut that ends with a form, and the best with a word left over:
+    # (words left over, pieces, pieces left over). A further word left over costs the second less.
+    closed: list[_Cut | None] = [(0, 0, 0)]
+    open_: list[_Cut | None] = [None]
     for end in range(1, len(words) + 1):
-        lost, pieces, left_over, is_open = best[end - 1]
-        begins = 0 if is_open else 1
-        ways = [(lost + 1, pieces + begins, left_over + begins, True)]
+        begun = _longer(closed[-1], 1, 1, 1)
+        open_.append(_better(_longer(open_[-1], 1, 0, 0), begun))
+        cut = None
         for start in range(end):
             if words[start:end] in forms:
-                lost, pieces, left_over, _ = best[start]
-                ways.append((lost, pieces + 1, left_over, False))
-        best.append(min(ways))
-    _, pieces, left_over, _ = best[-1]
+                cut = _better(cut, _longer(_better(open_[start], closed[start]), 0, 1, 0))
+        closed.append(cut)
+    best = _better(open_[-1], closed[-1])
+    assert best is not None
+    _, pieces, left_over = best
     return left_over, pieces - left_over
+
+
+_Cut = tuple[int, int, int]
+
+
+def _longer(cut: _Cut | None, lost: int, pieces: int, left_over: int) -> _Cut | None:
+    return None if cut is None else (cut[0] + lost, cut[1] + pieces, cut[2] + left_over)
+
+
+def _better(one: _Cut | None, other: _Cut | None) -> _Cut | None:
+    return min((each for each in (one, other) if each is not None), default=None)
 
 
 def _gold(document: LinkedDocument) -> tuple[int, int, int]:

@@ -7,6 +7,9 @@ from typing import Any, TypedDict
 from lrlm.errors import InputError
 from lrlm.knowledge.topic import near_matches
 
+COLDEST = 1e-6
+"""Below, log-probabilities become numbers that are too large."""
+
 Wish = str | tuple[str, str]
 """A relation type, or a type with an object."""
 
@@ -56,9 +59,10 @@ class GenerationOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
-        if not _is_number(self.temperature) or not 0 < self.temperature < float("inf"):
+        if not _is_number(self.temperature) or not COLDEST <= self.temperature < float("inf"):
             raise InputError(
-                f"the temperature must be a number above 0, not {self.temperature!r};"
+                f"the temperature must be a number above 0, not {self.temperature!r} (at least"
+                f" {COLDEST:f});"
                 " 'greedy' takes the most probable choice each time"
             )
         _at_least("top_k", self.top_k, 1)

@@ -153,8 +153,12 @@ class Task:
         return Token(self.run.vocabulary.words[word], "word", log_prob)
 
     def _document(self, text: PieceWriter) -> LinkedDocument:
+        """Link a text; what was written begins a segment, so no name reaches out of the prompt."""
         starts, ends = [start for start, _ in text.places], [end for _, end in text.places]
-        return self._linked(text.text, Tokens(text.words, starts, ends))
+        linked = self._linked(text.text, Tokens(text.words, starts, ends))
+        written = len(self._encoded_prompt.words_N)
+        kept = (each for each in linked.mentions if not each.start < written < each.end)
+        return replace(linked, mentions=tuple(kept))
 
     def _linked(self, text: str, tokens: Tokens) -> LinkedDocument:
         mentions = tuple(self.matcher.find(tokens.words))

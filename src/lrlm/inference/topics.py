@@ -6,10 +6,8 @@ A collection is a knowledge graph, a corpus, or the embedded miniworld.
 from pathlib import Path
 from typing import Protocol
 
-import pyarrow.parquet as pq
-
 from lrlm.corpora import LinkedDocument
-from lrlm.corpora.corpus import Corpus, from_table
+from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.facts import topics as miniworld_topics
 from lrlm.errors import InputError
 from lrlm.knowledge import TITLE, KnowledgeGraph, Relation, Topic, read_topic
@@ -56,15 +54,14 @@ class CorpusTopics:
 
     def topic(self, name: str) -> Topic:
         """Find a topic by its id."""
-        paths = [self._corpus.path(split) for split in self._corpus.splits]
-        for path in paths:
-            found = pq.read_table(path, filters=[("topic", "=", name)])
-            if len(found):
-                return topic_of(next(from_table(found.slice(0, 1))))
+        found = self._corpus.first_where("topic", name)
+        if found is not None:
+            return topic_of(found)
         known = [
-            each
-            for path in paths
-            for each in pq.read_table(path, columns=["topic"])["topic"].to_pylist()
+            topic
+            for split in self._corpus.splits
+            for batch in self._corpus.batches(split, ["topic"])
+            for topic in batch.column("topic").to_pylist()
         ]
         raise InputError(f"{self._corpus.folder} has no topic {name!r}" + near_matches(name, known))
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from lrlm.batching import EncodedDocument, Encoder, Speller
 from lrlm.batching.encoding import Floats
@@ -42,9 +41,8 @@ def require_splits(corpus: Corpus, splits: Sequence[str] = SPLITS) -> None:
 def unknown_words(corpus: Corpus, vocabulary: Vocabulary, split: str) -> set[str]:
     """List the words of a split that have no id."""
     words: set[str] = set()
-    with pq.ParquetFile(corpus.path(split)) as file:
-        for batch in file.iter_batches(columns=["words"]):
-            words.update(batch.column("words").flatten().unique().to_pylist())
+    for batch in corpus.batches(split, ["words"]):
+        words.update(batch.column("words").flatten().unique().to_pylist())
     return {word for word in words if word not in vocabulary}
 
 

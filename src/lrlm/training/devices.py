@@ -16,6 +16,8 @@ def choose_device(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise InputError(f"a model runs on cpu or cuda, not on {name!r}")
         if device.type == "cuda" and device.index is None and are_several():
             device = torch.device("cuda", local_rank())
         torch.empty(0, device=device)
