@@ -11,8 +11,8 @@ import lrlm.training.sizes
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.errors import InputError
 from lrlm.training.config import RunConfig, TrainingConfig
-from lrlm.training.settings import described, to_toml
-from lrlm.training.sizes import BACKBONES, SIZES, as_dictionary, change, load_size, read_config
+from lrlm.training.settings import described, to_nested, to_toml
+from lrlm.training.sizes import BACKBONES, SIZES, change, load_size, read_config
 
 FOLDER = Path(lrlm.training.sizes.__file__).parent
 ALL = list(product(SIZES, BACKBONES))
@@ -97,7 +97,7 @@ def test_texts_survive_toml() -> None:
 )
 def test_one_value_is_set(setting: str, key: str, value: object) -> None:
     before = load_size("mini", "lstm")
-    after = as_dictionary(change(before, [setting]))
+    after = to_nested(change(before, [setting]), BACKBONES)
     place: object = after
     for part in key.split("."):
         assert isinstance(place, dict)

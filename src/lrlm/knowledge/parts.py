@@ -191,10 +191,3 @@ def _bzip2(path: Path, raw: io.BufferedReader, threads: int) -> Any:
     except ImportError:
         return bz2.open(raw)
     return rapidgzip.IndexedBzip2File(str(path), parallelization=threads)
-
-
-def fast_readers() -> dict[str, bool]:
-    """Say which of the optional fast readers are installed."""
-    from importlib.util import find_spec
-
-    return {name: find_spec(name) is not None for name in ("isal", "rapidgzip")}

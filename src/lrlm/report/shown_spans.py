@@ -2,19 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from lrlm.errors import InputError
 from lrlm.inference.annotation import Annotation, Span
-
-
-def check_threshold(threshold: float) -> None:
-    """Refuse what is no probability."""
-    if not 0 <= threshold <= 1:
-        raise InputError(f"the threshold must be a probability from 0 to 1, not {threshold}")
 
 
 def shown_spans(annotation: Annotation, threshold: float) -> tuple[Span, ...]:
     """Give the mentions above a threshold, in order; of those that overlap, the most probable."""
-    check_threshold(threshold)
     mentions = annotation.mentions(threshold)
     return without_overlap(sorted(mentions, key=lambda span: -span.probability))
 

@@ -32,11 +32,6 @@ def read_config(text: str, *, where: str) -> RunConfig:
         raise InputError(f"{where}: {error}") from None
 
 
-def as_dictionary(config: RunConfig) -> dict[str, Any]:
-    """Give a configuration as nested dictionaries, as it is in TOML."""
-    return to_nested(config, BACKBONES)
-
-
 def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
     """Set values, each given as `key=value`; they are checked together when all are set."""
     return with_settings(config, settings, BACKBONES)
