@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
 
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.errors import InputError
 from lrlm.training.config import RunConfig
-from lrlm.training.settings import from_nested, parse_toml, to_nested, with_settings
+from lrlm.training.settings import from_nested, parse_toml, with_settings
 
 SIZES = ("mini", "cpu", "paper")
 BACKBONES = {"lstm": LstmConfig, "transformer-xl": TransformerXlConfig}
