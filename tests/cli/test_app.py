@@ -39,6 +39,7 @@ def test_help_shows_an_example(
     output, errors = capsys.readouterr()
     assert " ".join(("Usage: lrlm", *command)) in output
     assert " ".join(("Example: lrlm", *command)) in output
+    assert "<bool>" not in output  # a flag has no value
     assert errors == ""
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 
 class _Command(TyperCommand):
@@ -11,19 +11,37 @@ class _Command(TyperCommand):
 
     def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:  # noqa: A002
         super().__init__(*arguments, help=help and _unwrapped(help), **options)
-        for option in self.params:
-            if isinstance(option, TyperOption) and option.is_flag:
-                option.metavar = ""  # a flag has no value, so no type to show
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Give options and arguments."""
+        return _without_types_of_flags(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """A group of commands, likewise."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Give options."""
+        return _without_types_of_flags(super().get_params(ctx))
 
 
 def readable(app: typer.Typer) -> typer.Typer:
     """Lay out the help of every command of an app, and of the apps in it."""
+    app.info.cls = _Group
     for command in app.registered_commands:
         command.cls = _Command
     for group in app.registered_groups:
         if group.typer_instance is not None:
             readable(group.typer_instance)
     return app
+
+
+def _without_types_of_flags(parameters: list[Any]) -> list[Any]:
+    """A flag has no value, so no type to show."""
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption) and parameter.is_flag:
+            parameter.metavar = ""
+    return parameters
 
 
 def _unwrapped(text: str) -> str:
