@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +25,8 @@ except ImportError:  # a system without POSIX locks: two writers at once are not
 MANIFEST = "manifest.json"
 DRAFT = ".partial"
 """How the names of files and folders end that are not complete."""
+
+_CHUNK = 1 << 20
 
 
 @contextmanager
@@ -150,12 +152,18 @@ def read_manifest(folder: Path, *, format: str, version: int, hint: str) -> dict
     return manifest
 
 
-def fingerprint(path: Path) -> dict[str, Any]:
-    """Name a file by its content: its last name, its size and its SHA-256."""
+def fingerprint(path: Path, *, before_chunk: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Name a file by its content: its last name, its size and its SHA-256.
+
+    A large file is read in chunks; what is called before each may raise, to give up.
+    """
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        while chunk := file.read(_CHUNK):
+            before_chunk()
+            digest.update(chunk)
     name = os.fsencode(path.name).decode(errors="replace")  # names need not be text
-    return {"name": name, "bytes": path.stat().st_size, "sha256": digest}
+    return {"name": name, "bytes": path.stat().st_size, "sha256": digest.hexdigest()}
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from lrlm import artifacts
 from lrlm.artifacts import fingerprint
-from lrlm.knowledge import hashing
 from lrlm.knowledge.hashing import fingerprints_beside
 
 
@@ -21,7 +21,7 @@ def test_fingerprints_are_those_of_artifacts(tmp_path: Path) -> None:
 def test_hashing_ends_with_the_work_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hashing, "_CHUNK", 1)
+    monkeypatch.setattr(artifacts, "_CHUNK", 1)
     path = tmp_path / "endless"
     with path.open("wb") as file:
         file.truncate(1 << 34)  # a byte at a time, its hash would take hours

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -19,6 +20,7 @@ from lrlm.report.counted import counted
 
 if TYPE_CHECKING:
     from lrlm.inference.annotation import Annotation
+    from lrlm.inference.folders import Settings
     from lrlm.inference.model import Model
     from lrlm.inference.topics import Topics
 
@@ -129,30 +131,22 @@ def annotate(
     if jsonl is not None and format_ not in (None, Format.JSON):
         raise InputError(f"--jsonl is answered in JSON, a line each; {format_} is for one text")
 
+    from lrlm.inference.texts import LONGEST, read_text
+
+    most = longest or LONGEST
     if jsonl is not None and is_folder:
         if out is None or is_stream(out):
             raise InputError("say which folder the annotated files are written to with --out DIR")
-        _annotate_folder(
-            Path(jsonl),
-            out,
-            run,
-            graph,
-            corpus,
-            threshold,
-            longest,
-            max_bad,
-            engine,
-            master,
-            device,
-        )
+        from lrlm.inference.folders import Settings
+
+        settings = Settings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
+        _annotate_folder(Path(jsonl), out, settings, engine, master)
         return
 
     from lrlm.inference.model import load
-    from lrlm.inference.texts import LONGEST, read_text
     from lrlm.inference.topic_sources import topics_for
     from lrlm.inference.topics import find_topic
 
-    most = longest or LONGEST
     text = ""
     if text_place is not None:
         with _opened(text_place) as source:
@@ -263,26 +257,16 @@ def _annotate_lines(
 
 
 def _annotate_folder(
-    source: Path,
-    out: Path,
-    run: Path | None,
-    graph: Path | None,
-    corpus: Path | None,
-    threshold: float | None,
-    longest: int | None,
-    max_bad: float,
-    engine: Engine | None,
-    master: str | None,
-    device: str,
+    source: Path, out: Path, settings: "Settings", engine: Engine | None, master: str | None
 ) -> None:
-    from lrlm.inference.folders import Settings, annotate_folder
-    from lrlm.inference.texts import LONGEST
+    from lrlm.inference.folders import annotate_folder
 
     if engine is Engine.SPARK:
-        if device not in ("auto", "cpu"):
-            raise InputError(f"Spark annotates on processors, not on {device}; leave out --device")
-        device = "cpu"
-    settings = Settings(run, graph, corpus, threshold or 0.0, longest or LONGEST, max_bad, device)
+        if settings.device not in ("auto", "cpu"):
+            raise InputError(
+                f"Spark annotates on processors, not on {settings.device}; leave out --device"
+            )
+        settings = replace(settings, device="cpu")
     with progress_of("files") as progress:
         reports = annotate_folder(
             source, out, settings, spark=engine is Engine.SPARK, master=master, progress=progress

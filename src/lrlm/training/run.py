@@ -22,6 +22,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from lrlm.artifacts import (
+    DRAFT,
     MANIFEST,
     fingerprint,
     move_into_place,
@@ -264,6 +265,6 @@ def corpus_fingerprint(corpus: Corpus) -> str:
 
 def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Replace the best weights of a run; the old ones are there until the new ones are."""
-    draft = folder / f".{WEIGHTS}.partial"
+    draft = folder / f".{WEIGHTS}{DRAFT}"
     write_tensors(draft, weights)
     move_into_place(draft, folder / WEIGHTS)
