@@ -16,9 +16,9 @@ import torch
 from lrlm.corpora import LinkedDocument
 from lrlm.evaluation.runs import corpus_for
 from lrlm.evaluation.scoring import score
-from lrlm.inference.annotate import annotate
+from lrlm.annotation.annotate import annotate
 from lrlm.training.data import SpelledWords
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 
 GOAL = 0.8
 

@@ -24,9 +24,9 @@ import lrlm
 from lrlm.corpora import LinkedDocument
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.inference.annotation import Annotation
-from lrlm.inference.model import Model
-from lrlm.inference.topics import topic_of
+from lrlm.annotation.annotation import Annotation
+from lrlm.model import Model
+from lrlm.runs.topics import topic_of
 from lrlm.knowledge import Relation, Topic
 
 CERTAIN = 0.5

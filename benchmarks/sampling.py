@@ -18,9 +18,9 @@ import torch
 from benchmarks.synthetic import RandomFeatures, Shape, zipf_counts
 from lrlm.backbones import LstmConfig
 from lrlm.heads import Choosing, RelationConfig, WordConfig, choose_cutoffs
-from lrlm.inference.decoding import decode
-from lrlm.inference.options import GenerationOptions
-from lrlm.inference.rules import Rules
+from lrlm.generation.decoding import decode
+from lrlm.generation.options import GenerationOptions
+from lrlm.generation.rules import Rules
 from lrlm.models import KINDS, LanguageModel, ModelConfig, VanillaLM, build_model
 from lrlm.models.writers import writer_of
 from lrlm.models.writing import Star

@@ -11,7 +11,7 @@ import pytest
 from lrlm.cli import main
 from lrlm.corpora.build import build_corpus
 from lrlm.evaluation import Spelling, as_dictionary, evaluate
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 from lrlm.training.train import Wishes, train
 from tests.corpora import small_world
 from tests.training.tiny import SETTINGS

@@ -8,8 +8,8 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.corpora.corpus import Corpus
-from lrlm.inference.model import load
-from lrlm.inference.topics import CorpusTopics
+from lrlm.model import load
+from lrlm.runs.topics import CorpusTopics
 from lrlm.training.train import Wishes, train
 from tests.training import tiny
 

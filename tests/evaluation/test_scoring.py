@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lrlm.batching import Encoder, Speller
-from lrlm.batching.encoding import Floats
+from lrlm.arrays import Floats
 from lrlm.corpora import LinkedDocument
 from lrlm.errors import LrlmError
 from lrlm.evaluation import DocumentScore, Reading, Spelling, read, score

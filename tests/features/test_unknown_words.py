@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrlm.batching.encoding import Floats
+from lrlm.arrays import Floats
 from lrlm.errors import InputError, LrlmError
 from lrlm.features.alphabet import Alphabet
 from lrlm.features.character_model import CharacterModel

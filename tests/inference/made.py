@@ -1,6 +1,6 @@
 """Annotations made by hand."""
 
-from lrlm.inference.annotation import Annotation, Explanation, Fact, Kind, Segment, Span
+from lrlm.annotation.annotation import Annotation, Explanation, Fact, Kind, Segment, Span
 from lrlm.text import tokenise
 
 TEXT = "The United States\r\nof <b>Bo\u0308b</b> & \U0001f600  end.\n"

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from lrlm.batching import Encoder, Speller
-from lrlm.batching.encoding import Floats
+from lrlm.arrays import Floats
 from lrlm.corpora import LinkedDocument, LinkOptions
 from lrlm.errors import InputError, LrlmError
 from lrlm.evaluation import read
 from lrlm.inference import annotate as module
-from lrlm.inference.annotate import annotate
-from lrlm.inference.annotation import Annotation, Kind
-from lrlm.inference.texts import link_text
+from lrlm.annotation.annotate import annotate
+from lrlm.annotation.annotation import Annotation, Kind
+from lrlm.corpora import link_text
 from lrlm.knowledge import Relation, Topic
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 from tests.models.contract import make_model
 from tests.oracles import lattice as oracle
 from tests.oracles.explanations import explanations

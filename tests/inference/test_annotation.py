@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from lrlm.inference.annotation import Kind, Segment
-from lrlm.inference.annotation_json import annotation_to_json
+from lrlm.annotation.annotation import Kind, Segment
+from lrlm.annotation.annotation import annotation_to_json
 from tests.inference.made import COUNTRY, TEXT, annotation
 
 

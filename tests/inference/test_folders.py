@@ -11,7 +11,7 @@ import pytest
 from lrlm.artifacts import sole_writer
 from lrlm.cli import main
 from lrlm.errors import InputError, LrlmError
-from lrlm.inference.folders import Settings, annotate_folder
+from lrlm.annotation.folders import Settings, annotate_folder
 from lrlm.training.train import Wishes, train
 from tests.training import tiny
 

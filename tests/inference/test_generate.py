@@ -6,12 +6,12 @@ from typing import cast
 import pytest
 
 from lrlm.errors import InputError
-from lrlm.inference.generate import generate, stream
-from lrlm.inference.generated import GeneratedText
-from lrlm.inference.options import GenerationOptions, Wishes
+from lrlm.generation.generate import generate, stream
+from lrlm.generation.generated_text import GeneratedText
+from lrlm.generation.options import GenerationOptions, Wishes
 from lrlm.knowledge import Relation, Topic
 from lrlm.text import split_words
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 from tests.inference.toy_writing import SamplingToySpeller, toy_run
 from tests.toy import LONELY, TOPIC, VOCABULARY
 

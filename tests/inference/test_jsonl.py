@@ -9,8 +9,8 @@ import pytest
 
 from lrlm.corpora import LinkOptions
 from lrlm.errors import FormatError
-from lrlm.inference.jsonl import LineLinker, TextLine, annotate_lines, annotation_line, parse_line
-from lrlm.inference.topics import MiniworldTopics
+from lrlm.annotation.jsonl import LineLinker, TextLine, annotate_lines, annotation_line, parse_line
+from lrlm.runs.topics import MiniworldTopics
 from lrlm.knowledge import Topic
 from lrlm.knowledge.topic_json import topic_to_json
 from lrlm.reading import BadLineError, BadLines

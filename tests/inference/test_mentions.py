@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lrlm.corpora import linkable_relations
-from lrlm.inference.mentions import Words, count_mentions, cut_into_forms
-from lrlm.inference.options import GenerationOptions
-from lrlm.inference.pieces import Token
-from lrlm.inference.task import Task
+from lrlm.evaluation.mentions import Words, count_mentions, cut_into_forms
+from lrlm.generation.options import GenerationOptions
+from lrlm.generation.pieces import Token
+from lrlm.generation.sampling import Task
 from lrlm.knowledge import Relation, Topic
 from tests.inference.toy_writing import toy_run
 from tests.toy import TOPIC

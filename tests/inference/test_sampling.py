@@ -11,9 +11,9 @@ import torch
 from scipy import stats
 
 from lrlm.heads import Choosing
-from lrlm.inference.options import GenerationOptions, Wishes
-from lrlm.inference.rules import Rules
-from lrlm.inference.task import Task
+from lrlm.generation.options import GenerationOptions, Wishes
+from lrlm.generation.rules import Rules
+from lrlm.generation.sampling import Task
 from lrlm.knowledge import Topic
 from lrlm.models import NeuralKnowledgeLM, VanillaLM
 from tests.inference.toy_writing import toy_run

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lrlm.corpora.corpus import Corpus
-from lrlm.inference.score import score
+from lrlm.annotation.score import score
 from lrlm.models import score_documents
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 from lrlm.training.train import Wishes, train
 from tests.training import tiny
 

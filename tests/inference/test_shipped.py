@@ -7,9 +7,9 @@ import pytest
 
 import lrlm
 from lrlm.errors import InputError
-from lrlm.inference.model import Model
-from lrlm.inference.shipped import SHIPPED
-from lrlm.inference.topics import MiniworldTopics
+from lrlm.model import Model
+from lrlm.runs.shipped import SHIPPED
+from lrlm.runs.topics import MiniworldTopics
 
 
 @pytest.fixture(scope="module")

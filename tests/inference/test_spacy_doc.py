@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from lrlm.errors import MissingExtraError
-from lrlm.inference.spacy_doc import to_spacy
+from lrlm.annotation.spacy_documents import to_spacy
 from tests.inference.made import TEXT, annotation
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lrlm.corpora import LinkableRelation, LinkedDocument, Mention
 from lrlm.inference import spans as module
-from lrlm.inference.annotation import Explanation, Kind, Span
+from lrlm.annotation.annotation import Explanation, Kind, Span
 from lrlm.inference.spans import explain_spans, log_sum
 from lrlm.text import Tokens
 from tests.oracles import lattice as oracle

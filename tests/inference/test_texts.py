@@ -4,7 +4,7 @@ import pytest
 
 from lrlm.corpora import LinkOptions
 from lrlm.errors import InputError
-from lrlm.inference.texts import link_text
+from lrlm.corpora import link_text
 from lrlm.knowledge import Relation, Topic
 from lrlm.text import Profile
 

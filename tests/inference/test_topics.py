@@ -7,7 +7,7 @@ import pytest
 
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
-from lrlm.inference.topics import CorpusTopics, MiniworldTopics, find_topic, topic_of
+from lrlm.runs.topics import CorpusTopics, MiniworldTopics, find_topic, topic_of
 from lrlm.knowledge import Relation, Topic
 from tests.training import tiny
 

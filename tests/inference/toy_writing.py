@@ -8,7 +8,7 @@ import torch
 from lrlm.batching import Encoder
 from lrlm.corpora import LinkOptions
 from lrlm.models import LanguageModel
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 from tests.models.contract import make_model
 from tests.toy import (
     OBJECTS,

@@ -2,7 +2,7 @@
 
 import math
 
-from lrlm.inference.annotation import Kind
+from lrlm.annotation.annotation import Kind
 from tests.oracles.lattice import Row, log_sum, segmentations
 
 Piece = tuple[int, int, tuple[str, str] | None]

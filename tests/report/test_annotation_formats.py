@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from lrlm.errors import InputError
-from lrlm.inference.annotation import Annotation
+from lrlm.annotation.annotation import Annotation
 from lrlm.report.annotation_conll import annotation_to_conll
 from lrlm.report.annotation_html import annotation_to_html
 from lrlm.report.annotation_text import annotation_view

@@ -8,8 +8,8 @@ import pytest
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
 from lrlm.models import score_documents
-from lrlm.training.packing import pack
-from lrlm.training.run import Run
+from lrlm.runs.packing import pack
+from lrlm.runs.run import Run
 from lrlm.training.train import Wishes, train
 from tests.training import tiny
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lrlm.errors import InputError
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.config import TrainingConfig
+from lrlm.runs.config import TrainingConfig
 from lrlm.training.interruption import Interruption, StoppedError
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies, weights_of

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import lrlm.training.sizes
+import lrlm.runs.sizes
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.errors import InputError
-from lrlm.training.config import RunConfig, TrainingConfig
-from lrlm.training.settings import described, to_nested, to_toml
-from lrlm.training.sizes import BACKBONES, SIZES, change, load_size, read_config
+from lrlm.runs.config import RunConfig, TrainingConfig
+from lrlm.runs.settings import described, to_nested, to_toml
+from lrlm.runs.sizes import BACKBONES, SIZES, change, load_size, read_config
 
-FOLDER = Path(lrlm.training.sizes.__file__).parent
+FOLDER = Path(lrlm.runs.sizes.__file__).parent
 ALL = list(product(SIZES, BACKBONES))
 LEFT_OPEN = {"vocabulary.size", "model.words.cutoffs", "training.minutes", "training.patience"}
 """TOML has no word for nothing: these are left out where they are open."""

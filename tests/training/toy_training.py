@@ -9,7 +9,7 @@ import torch
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.heads import RelationConfig, WordConfig
 from lrlm.models import LanguageModel, ModelConfig, build_model
-from lrlm.training.config import TrainingConfig
+from lrlm.runs.config import TrainingConfig
 from lrlm.training.loop import Trainer
 from lrlm.training.shares import Documents
 from lrlm.training.surroundings import Surroundings

@@ -19,10 +19,10 @@ from lrlm.reading import BadLines, raw_lines, stream_lines
 from lrlm.report.counted import counted
 
 if TYPE_CHECKING:
-    from lrlm.inference.annotation import Annotation
-    from lrlm.inference.folders import Settings
-    from lrlm.inference.model import Model
-    from lrlm.inference.topics import Topics
+    from lrlm.annotation.annotation import Annotation
+    from lrlm.annotation.folders import Settings
+    from lrlm.model import Model
+    from lrlm.runs.topics import Topics
 
 
 class Format(StrEnum):
@@ -131,21 +131,21 @@ def annotate(
     if jsonl is not None and format_ not in (None, Format.JSON):
         raise InputError(f"--jsonl is answered in JSON, a line each; {format_} is for one text")
 
-    from lrlm.inference.texts import LONGEST, read_text
+    from lrlm.corpora import LONGEST, read_text
 
     most = longest or LONGEST
     if jsonl is not None and is_folder:
         if out is None or is_stream(out):
             raise InputError("say which folder the annotated files are written to with --out DIR")
-        from lrlm.inference.folders import Settings
+        from lrlm.annotation.folders import Settings
 
         settings = Settings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
         _annotate_folder(Path(jsonl), out, settings, engine, master)
         return
 
-    from lrlm.inference.model import load
-    from lrlm.inference.topic_sources import topics_for
-    from lrlm.inference.topics import find_topic
+    from lrlm.model import load
+    from lrlm.runs.topics import topics_for
+    from lrlm.runs.topics import find_topic
 
     text = ""
     if text_place is not None:
@@ -205,7 +205,7 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
 def _write(
     annotation: "Annotation", format_: Format, threshold: float | None, out: Path | None
 ) -> None:
-    from lrlm.inference.jsonl import annotation_line
+    from lrlm.annotation.jsonl import annotation_line
     from lrlm.report.annotation_conll import annotation_to_conll
     from lrlm.report.annotation_html import annotation_to_html
     from lrlm.report.annotation_text import annotation_view
@@ -234,7 +234,7 @@ def _annotate_lines(
     longest: int,
     max_bad: float,
 ) -> None:
-    from lrlm.inference.jsonl import LineLinker, annotate_lines
+    from lrlm.annotation.jsonl import LineLinker, annotate_lines
 
     where = Path("standard input" if source == STREAM else source)
     lines = stream_lines(sys.stdin.buffer, where) if source == STREAM else raw_lines(where)
@@ -259,7 +259,7 @@ def _annotate_lines(
 def _annotate_folder(
     source: Path, out: Path, settings: "Settings", engine: Engine | None, master: str | None
 ) -> None:
-    from lrlm.inference.folders import annotate_folder
+    from lrlm.annotation.folders import annotate_folder
 
     if engine is Engine.SPARK:
         if settings.device not in ("auto", "cpu"):

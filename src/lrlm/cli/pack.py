@@ -15,7 +15,7 @@ def pack(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run there.")] = False,
 ) -> None:
     """Copy what it takes to use a model, without checkpoints and in half precision."""
-    from lrlm.training.packing import pack as pack_run
+    from lrlm.runs.packing import pack as pack_run
 
     packed = pack_run(run, out, overwrite=overwrite)
     size = sum(path.stat().st_size for path in packed.folder.rglob("*") if path.is_file())

@@ -10,7 +10,7 @@ Shapes: G rows of the n-gram table, W width.
 import numpy as np
 import numpy.typing as npt
 
-from lrlm.batching.encoding import Floats
+from lrlm.arrays import Floats
 from lrlm.features.config import FormConfig
 from lrlm.features.form_vectors import SubwordFeaturiser
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from lrlm.artifacts import new_folder, read_manifest, write_manifest
-from lrlm.batching.encoding import Floats
+from lrlm.arrays import Floats
 from lrlm.errors import LrlmError
 from lrlm.features.alphabet import END, ESCAPE, FIRST, Alphabet
 from lrlm.features.frozen_characters import FrozenCharacters

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from lrlm.batching.encoding import Floats
+from lrlm.arrays import Floats
 from lrlm.errors import InputError, LrlmError
 from lrlm.features.spelling import Manner
 from lrlm.text import Vocabulary

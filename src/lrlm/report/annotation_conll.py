@@ -12,7 +12,7 @@ probability of the mention. A document ends with a blank line. Comments begin wi
 import re
 from collections import deque
 
-from lrlm.inference.annotation import Annotation, Span
+from lrlm.annotation.annotation import Annotation, Span
 from lrlm.report.shown_spans import shown_spans
 
 _EMPTY = "_"

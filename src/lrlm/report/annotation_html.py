@@ -7,7 +7,7 @@ rests on it or the keyboard has come to it. Whatever the text holds, it stays te
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from lrlm.inference.annotation import Annotation, Span
+from lrlm.annotation.annotation import Annotation, Span
 from lrlm.report.annotation_page import BODY, SCRIPT, STYLE
 from lrlm.report.colours import hues
 from lrlm.report.counted import counted

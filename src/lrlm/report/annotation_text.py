@@ -6,7 +6,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from lrlm.inference.annotation import Annotation, Span
+from lrlm.annotation.annotation import Annotation, Span
 from lrlm.report.colours import terminal_styles
 from lrlm.report.counted import counted
 from lrlm.report.explanation_words import described, percent, type_of

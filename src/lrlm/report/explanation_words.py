@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from lrlm.inference.annotation import Explanation, Kind, Span
+from lrlm.annotation.annotation import Explanation, Kind, Span
 
 
 def type_of(span: Span) -> str:

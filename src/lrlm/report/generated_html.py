@@ -7,7 +7,7 @@ from and how probable it was. Whatever the texts hold, they stay text.
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from lrlm.inference.generated import GeneratedText, Piece
+from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.report.colours import hues
 from lrlm.report.generated_text import summary
 from lrlm.report.page import page

@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.rule import Rule
 from rich.text import Text
 
-from lrlm.inference.generated import GeneratedText, Piece
+from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.report.colours import terminal_styles
 from lrlm.report.counted import counted
 from lrlm.report.perplexity_words import shown_perplexity

@@ -1,6 +1,6 @@
 """Mention statistics in, the paper's table of generated samples out."""
 
-from lrlm.inference.mentions import MentionCounts, MentionStatistics
+from lrlm.evaluation.mentions import MentionCounts, MentionStatistics
 from lrlm.report.sheet import Cell, Sheet
 
 _MEANING = (

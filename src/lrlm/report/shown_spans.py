@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from lrlm.inference.annotation import Annotation, Span
+from lrlm.annotation.annotation import Annotation, Span
 
 
 def shown_spans(annotation: Annotation, threshold: float) -> tuple[Span, ...]:
