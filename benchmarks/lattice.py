@@ -77,7 +77,7 @@ def lattice_of_names(
 
 
 def milliseconds(action: Callable[[], object], *, seconds: float = 1.0, least: int = 3) -> float:
-    """Give the time of the fastest run: other work on the machine only ever adds to it."""
+    """Return the time of the fastest run: other work on the machine only ever adds to it."""
     action()
     fastest, runs, end = float("inf"), 0, time.perf_counter() + seconds
     while runs < least or time.perf_counter() < end:

@@ -67,8 +67,8 @@ def explain(
     explanation, and their probabilities add up. The labels of a span come in the order of its
     edges. Of its mixtures, the `most_mixtures` most probable ones are listed.
 
-    A row that no path gets through has no explanations. One row takes nearly as long as a hundred
-    rows together.
+    A row that no path gets through has no explained spans. The work is done for all rows at once,
+    and one row takes a quarter of the time of sixty: explain many texts in one call.
     """
     _check(lattice, label_E, most_mixtures)
     rows: list[list[ExplainedSpan]] = [[] for _ in range(len(lattice.lengths_B))]
