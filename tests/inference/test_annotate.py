@@ -20,7 +20,7 @@ from lrlm.knowledge import Relation, Topic
 from lrlm.runs.run import Run
 from tests.models.contract import make_model
 from tests.oracles import lattice as oracle
-from tests.oracles.explanations import explanations
+from tests.oracles.explanations import Way, explanations
 from tests.toy import LONELY, OBJECTS, TOPIC, TYPES, VOCABULARY, ToySpeller, collator, encode, link
 
 TEXTS = ["a b u a b a", "u u a b b v a b", "b", "v v u", "a b u w a b u a"]
@@ -97,7 +97,7 @@ def test_everything_is_as_the_list_of_all_segmentations_says(
     for span in annotation.spans:
         first, last = starts.index(span.start), ends.index(span.end) + 1
         expected = explanations(row, facts, first, last)
-        found = {
+        found: dict[Way, float] = {
             (
                 each.kind,
                 tuple(
