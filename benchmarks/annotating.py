@@ -12,12 +12,12 @@ import time
 from dataclasses import replace
 
 import torch
-
-from lrlm.corpora import LinkedDocument
 from lrlm.evaluation.runs import corpus_for
 from lrlm.evaluation.scoring import score
-from lrlm.annotation.annotate import annotate
 from lrlm.training.data import SpelledWords
+
+from lrlm.annotation.annotate import annotate
+from lrlm.corpora import LinkedDocument
 from lrlm.runs.run import Run
 
 GOAL = 0.8

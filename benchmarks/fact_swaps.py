@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import lrlm
+from lrlm.annotation.annotation import Annotation
 from lrlm.corpora import LinkedDocument
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.annotation.annotation import Annotation
+from lrlm.knowledge import Relation, Topic
 from lrlm.model import Model
 from lrlm.runs.topics import topic_of
-from lrlm.knowledge import Relation, Topic
 
 CERTAIN = 0.5
 

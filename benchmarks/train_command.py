@@ -21,8 +21,8 @@ from lrlm.batching import Window, training_batches
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.models import LanguageModel
-from lrlm.training.loop import Trainer
 from lrlm.runs.run import Setting, read_setting
+from lrlm.training.loop import Trainer
 from lrlm.training.train import Wishes, _read_documents, train
 from lrlm.training.validation import Validation
 

@@ -4,7 +4,7 @@ from rich.text import Text
 
 from lrlm.report.annotation_text import annotation_view
 from lrlm.report.printable import printable
-from tests.inference.made import annotation
+from tests.annotation.made import annotation
 
 
 def test_every_character_keeps_its_place() -> None:

@@ -80,7 +80,9 @@ class Span:
     @property
     def probability(self) -> float:
         """How probable it is that the whole span was copied, through whichever relation."""
-        shares = [each.probability for each in self.explanations if each.kind is ExplanationKind.RELATION]
+        shares = [
+            each.probability for each in self.explanations if each.kind is ExplanationKind.RELATION
+        ]
         return math.fsum(shares)
 
     @property
@@ -153,7 +155,9 @@ class Annotation:
             "id": self.id,
             "topic": self.topic,
             "text": self.text,
-            "tokens": [list(place) for place in zip(self.tokens.starts, self.tokens.ends, strict=True)],
+            "tokens": [
+                list(place) for place in zip(self.tokens.starts, self.tokens.ends, strict=True)
+            ],
             "nats": self.nats,
             "end_nats": self.end_nats,
             "perplexity": self.perplexity,

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from lrlm.annotation.jsonl import LineLinker, annotate_lines
 from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
@@ -24,9 +25,8 @@ from lrlm.artifacts import (
     sole_writer,
     write_manifest,
 )
-from lrlm.errors import InputError, LrlmError
-from lrlm.annotation.jsonl import LineLinker, annotate_lines
 from lrlm.corpora import LONGEST
+from lrlm.errors import InputError, LrlmError
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run

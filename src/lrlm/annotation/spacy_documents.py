@@ -7,8 +7,8 @@ labels are relation types, `kb_id_` is the object.
 
 from typing import Any
 
-from lrlm.errors import MissingExtraError
 from lrlm.annotation.annotation import Annotation, Fact, Segment, Span
+from lrlm.errors import MissingExtraError
 
 SPANS = "lrlm"
 """The key of the mentions in `doc.spans`."""

@@ -144,8 +144,7 @@ def annotate(
         return
 
     from lrlm.model import load
-    from lrlm.runs.topics import topics_for
-    from lrlm.runs.topics import find_topic
+    from lrlm.runs.topics import find_topic, topics_for
 
     text = ""
     if text_place is not None:

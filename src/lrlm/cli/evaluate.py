@@ -72,8 +72,8 @@ def evaluate(
     Runs that are compared must have been trained on the same corpus with the same vocabulary.
     """
     from lrlm.evaluation.evaluate import evaluate as run_evaluation
-    from lrlm.evaluation.results import as_dictionary
     from lrlm.evaluation.mentions import mention_statistics
+    from lrlm.evaluation.results import as_dictionary
     from lrlm.report.evaluation_sheets import sheets
     from lrlm.report.mention_sheet import mention_sheet
     from lrlm.report.relation_plot import check_plot, draw_relation_plot

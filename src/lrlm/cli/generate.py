@@ -110,12 +110,11 @@ def generate(
     from lrlm.generation.generate import generate as write
     from lrlm.generation.generate import stream as write_piecewise
     from lrlm.generation.generated_text import generated_to_json
-    from lrlm.model import load
     from lrlm.generation.options import GenerationOptions
-    from lrlm.runs.topics import topics_for
-    from lrlm.runs.topics import find_topic
+    from lrlm.model import load
     from lrlm.report.generated_html import generated_to_html
     from lrlm.report.generated_text import generated_view
+    from lrlm.runs.topics import find_topic, topics_for
 
     options = GenerationOptions(
         temperature=temperature,

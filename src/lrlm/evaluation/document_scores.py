@@ -113,7 +113,10 @@ def score_documents(
             found[number] = _document_score(
                 members[row],
                 scored[row],
-                {spelling: (inside[row], outside[row]) for spelling, (inside, outside) in sums.items()},
+                {
+                    spelling: (inside[row], outside[row])
+                    for spelling, (inside, outside) in sums.items()
+                },
                 unknown_id,
                 words=len(members[row].tokens) if words is None else words[number],
             )

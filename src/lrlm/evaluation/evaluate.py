@@ -6,7 +6,12 @@ from pathlib import Path
 
 from lrlm.corpora import Corpus, relink
 from lrlm.errors import InputError
-from lrlm.evaluation.annotation_quality import Place, annotation_quality, places_of, unlinked_mentions
+from lrlm.evaluation.annotation_quality import (
+    Place,
+    annotation_quality,
+    places_of,
+    unlinked_mentions,
+)
 from lrlm.evaluation.comparable_runs import corpus_for, open_runs, short_names
 from lrlm.evaluation.document_scores import (
     PublishedSpeller,

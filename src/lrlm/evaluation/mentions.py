@@ -96,7 +96,9 @@ def mention_statistics(
         if run.model.copies_names
     }
     if not counts:
-        raise InputError("mentions are counted for models that copy names (NKLM, LRLM), and none of the runs is one")
+        raise InputError(
+            "mentions are counted for models that copy names (NKLM, LRLM), and none of the runs is one"
+        )
     gold = _mean([_gold(document) for document in chosen])
     return MentionStatistics(split, len(chosen), samples, counts, gold)
 

@@ -96,7 +96,6 @@ class Evaluation:
         """Give a run's mean log-probability of a word in each bin."""
         return binned_log_probs(run.scores, self.bins, count_end=self.count_end)
 
-
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values; docs/evaluation.md describes every field."""
         return _evaluation(self)

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from lrlm.artifacts import new_folder, read_manifest, write_manifest
 from lrlm.arrays import Floats
+from lrlm.artifacts import new_folder, read_manifest, write_manifest
 from lrlm.checks import check_shape
 from lrlm.features.names import read_names, write_names
 from lrlm.features.subwords import Integers, ngram_rows

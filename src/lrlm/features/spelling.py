@@ -18,8 +18,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from lrlm.artifacts import new_folder, read_manifest, write_manifest
 from lrlm.arrays import Floats
+from lrlm.artifacts import new_folder, read_manifest, write_manifest
 from lrlm.errors import LrlmError
 from lrlm.features.alphabet import END, ESCAPE, FIRST, Alphabet
 from lrlm.features.frozen_characters import FrozenCharacters

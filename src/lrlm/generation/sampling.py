@@ -144,7 +144,9 @@ class Sampler:
         if encoded.copies is not None:
             first_R = np.cumsum([0, *(len(relation.forms) for relation in self.relations)])
             copied_N = encoded.copies.relation_N != NOT_A_FACT
-            form_N[copied_N] = (first_R[encoded.copies.relation_N] + encoded.copies.form_N)[copied_N]
+            form_N[copied_N] = (first_R[encoded.copies.relation_N] + encoded.copies.form_N)[
+                copied_N
+            ]
             position_N = encoded.copies.position_N
         for token_1, form_1, position_1 in torch.from_numpy(
             np.stack([encoded.tokens_N, form_N, position_N], axis=1)

@@ -51,7 +51,7 @@ class WindowScores:
         Both can be differentiated. The end is always a word of its own, so its share can be told
         apart; it is 0 where a document goes on.
         """
-        words_BT = self.words_BT(window.spelling_BT)
+        words_BT = self.words_BT(window.spelling_BT.masked_fill(~window.mask_BT, 0.0))
         if self.edges is None or self.score_E is None:
             return -words_BT.sum(1), -_last_token(words_BT, window)
         lattice = Lattice(

@@ -32,11 +32,11 @@ from lrlm.corpora import LONGEST, Corpus, LinkOptions, check_text, link
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
 from lrlm.heads import SoftmaxCost
+from lrlm.knowledge import Topic
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
 from lrlm.runs.config import RunConfig
 from lrlm.runs.settings import to_toml
 from lrlm.runs.sizes import CHOICES, read_config
-from lrlm.knowledge import Topic
 from lrlm.tensor_files import write_tensors
 from lrlm.text import LinkedDocument, TokenSpace
 

@@ -21,7 +21,6 @@ CHOICE = "name"
 """Where a field may hold one of several classes, this key says which."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The classes of configuration that a field may hold, by the names that users give them."""

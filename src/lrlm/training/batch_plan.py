@@ -88,7 +88,13 @@ class BatchReader:
     """Makes the windows of batches, of one while the one before is learned from."""
 
     def __init__(
-        self, documents: SplitDocuments, collator: Collator, *, processes: int, rank: int, parts: int
+        self,
+        documents: SplitDocuments,
+        collator: Collator,
+        *,
+        processes: int,
+        rank: int,
+        parts: int,
     ) -> None:
         """`parts` are the shares of each process."""
         self._documents = documents

@@ -15,17 +15,17 @@ from safetensors.torch import save
 from lrlm.batching import Collator, training_batches
 from lrlm.errors import InputError, LrlmError
 from lrlm.models import LanguageModel
-from lrlm.training.checkpoint import Checkpoint
 from lrlm.runs.config import TrainingConfig
 from lrlm.runs.devices import Precision
 from lrlm.runs.run import Tensors, copy_into, weights_of
-from lrlm.training.interruption import StoppedError
+from lrlm.training.batch_plan import BatchPlan, BatchReader, PlannedBatch, SplitDocuments
+from lrlm.training.checkpoint import Checkpoint
+from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.gradients import GradientAccumulator, under
+from lrlm.training.interruption import StoppedError
 from lrlm.training.optimiser import Optimiser, copies
 from lrlm.training.schedule import make_schedule
-from lrlm.training.batch_plan import BatchPlan, BatchReader, PlannedBatch, SplitDocuments
 from lrlm.training.status import Position, Speed, TrainingStatus
-from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.validation import Validation, validate
 
 _NATS, _STOP, _SAVE, _TIME_UP = range(4)

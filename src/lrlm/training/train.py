@@ -110,7 +110,9 @@ def train(
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     corpus.require(SPLITS)
     if config is not None and (model, backbone, size) != (None, None, None):
-        raise InputError("give either config, or model, backbone and size: a configuration holds them all")
+        raise InputError(
+            "give either config, or model, backbone and size: a configuration holds them all"
+        )
     if isinstance(backbone, BackboneConfig):
         register_backbone(type(backbone))
     if tensorboard:

@@ -8,10 +8,10 @@ import torch
 from lrlm.batching import Collator, evaluation_batches
 from lrlm.errors import LrlmError
 from lrlm.models import LanguageModel, document_nats
-from lrlm.text import perplexity_per_word
 from lrlm.runs.devices import Precision
-from lrlm.training.processes import Processes
+from lrlm.text import perplexity_per_word
 from lrlm.training.batch_plan import SplitDocuments
+from lrlm.training.processes import Processes
 
 
 @dataclass(frozen=True)

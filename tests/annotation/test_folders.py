@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lrlm.annotation.folders import Settings, annotate_folder
 from lrlm.artifacts import sole_writer
 from lrlm.cli import main
 from lrlm.errors import InputError, LrlmError
-from lrlm.annotation.folders import Settings, annotate_folder
 from lrlm.training.train import Wishes, train
 from tests.training import tiny
 

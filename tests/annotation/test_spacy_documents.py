@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from lrlm.errors import MissingExtraError
 from lrlm.annotation.spacy_documents import to_spacy
-from tests.inference.made import TEXT, annotation
+from lrlm.errors import MissingExtraError
+from tests.annotation.made import TEXT, annotation
 
 
 def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import torch
 from scipy import stats
 
 from lrlm.heads import Choosing, WordChoice, WordConfig, WordHead, word_choice
+from tests.oracles.softmax import all_log_probs
 
 WORDS, WIDTH, COUNT = 12, 4, 20_000
 
@@ -18,7 +19,7 @@ def make(cutoffs: tuple[int, ...], end_id: int) -> tuple[WordHead, WordChoice]:
     head = WordHead(config, WIDTH, WORDS).double()
     for parameter in head.parameters():
         torch.nn.init.normal_(parameter, std=0.6)
-    return head, WordChoice(head, end_id=end_id)
+    return head, head.chooser(end_id=end_id)
 
 
 @pytest.mark.parametrize("cutoffs", [(), (4,), (3, 7)])
@@ -33,7 +34,7 @@ def test_words_are_drawn_from_all(cutoffs: tuple[int, ...], end_id: int, may_end
         torch.full((COUNT,), may_end),
         Choosing(generator=torch.Generator().manual_seed(3)),
     )
-    all_log_probs = head.all_log_probs(states[:1])[0]
+    all_log_probs = all_log_probs(head, states[:1])[0]
     torch.testing.assert_close(log_probs, all_log_probs[words])
     chances = all_log_probs.exp()
     if not may_end:
@@ -52,7 +53,7 @@ def test_rows_do_not_mix(cutoffs: tuple[int, ...]) -> None:
     head, choice = make(cutoffs, 2)
     states = torch.randn(40, WIDTH, dtype=torch.float64)
     may_end = torch.tensor(list(itertools.islice(itertools.cycle([True, False]), 40)))
-    expected = head.all_log_probs(states)
+    expected = all_log_probs(head, states)
     for choosing in (Choosing(), Choosing(top_k=3), Choosing(greedy=True), Choosing(0.5)):
         words, log_probs = choice.choose(states, may_end, choosing)
         torch.testing.assert_close(log_probs, expected.gather(1, words[:, None]).squeeze(1))

@@ -10,13 +10,13 @@ import pytest
 import torch
 from scipy import stats
 
-from lrlm.heads import Choosing
 from lrlm.generation.options import GenerationOptions, Wishes
 from lrlm.generation.rules import Rules
 from lrlm.generation.sampling import Task
+from lrlm.heads import Choosing
 from lrlm.knowledge import Topic
 from lrlm.models import NeuralKnowledgeLM, VanillaLM
-from tests.inference.toy_writing import toy_run
+from tests.generation.toy_writing import toy_run
 from tests.models.test_normalisation import star
 from tests.oracles.generation import enumerate_annotated, enumerate_texts
 from tests.oracles.sampling import Adjust, best, next_tokens, nucleus, plain_text, tempered

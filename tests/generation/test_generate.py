@@ -10,9 +10,9 @@ from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText
 from lrlm.generation.options import GenerationOptions, Wishes
 from lrlm.knowledge import Relation, Topic
-from lrlm.text import split_words
 from lrlm.runs.run import Run
-from tests.inference.toy_writing import SamplingToySpeller, toy_run
+from lrlm.text import split_words
+from tests.generation.toy_writing import SamplingToySpeller, toy_run
 from tests.toy import LONELY, TOPIC, VOCABULARY
 
 KINDS = ("vanilla", "alias", "nklm", "lrlm")

@@ -6,16 +6,15 @@ from typing import cast
 
 import numpy as np
 import pytest
-
-from lrlm.batching import Encoder, Speller
-from lrlm.arrays import Floats
-from lrlm.corpora import LinkedDocument, LinkOptions
-from lrlm.errors import InputError, LrlmError
-from lrlm.evaluation import read
 from lrlm.inference import annotate as module
+
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation, Kind
-from lrlm.corpora import link_text
+from lrlm.arrays import Floats
+from lrlm.batching import Encoder, Speller
+from lrlm.corpora import LinkedDocument, LinkOptions, link_text
+from lrlm.errors import InputError, LrlmError
+from lrlm.evaluation import read
 from lrlm.knowledge import Relation, Topic
 from lrlm.runs.run import Run
 from tests.models.contract import make_model

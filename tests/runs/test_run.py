@@ -12,8 +12,8 @@ from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.models import score_documents
-from lrlm.text import Profile
 from lrlm.runs.run import Run, corpus_fingerprint
+from lrlm.text import Profile
 from lrlm.training.train import Outcome, Wishes, train
 from tests.corpora.small_world import digests
 from tests.training import tiny

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lrlm.corpora.corpus import Corpus
 from lrlm.annotation.score import score
+from lrlm.corpora.corpus import Corpus
 from lrlm.models import score_documents
 from lrlm.runs.run import Run
 from lrlm.training.train import Wishes, train

@@ -5,9 +5,8 @@ import math
 
 import pytest
 
-from lrlm.annotation.annotation import Kind, Segment
-from lrlm.annotation.annotation import annotation_to_json
-from tests.inference.made import COUNTRY, TEXT, annotation
+from lrlm.annotation.annotation import Kind, Segment, annotation_to_json
+from tests.annotation.made import COUNTRY, TEXT, annotation
 
 
 def test_the_best_path_has_all_words() -> None:

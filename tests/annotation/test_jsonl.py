@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from lrlm.annotation.jsonl import LineLinker, TextLine, annotate_lines, annotation_line, parse_line
 from lrlm.corpora import LinkOptions
 from lrlm.errors import FormatError
-from lrlm.annotation.jsonl import LineLinker, TextLine, annotate_lines, annotation_line, parse_line
-from lrlm.runs.topics import MiniworldTopics
 from lrlm.knowledge import Topic
 from lrlm.knowledge.topic_json import topic_to_json
 from lrlm.reading import BadLineError, BadLines
-from tests.inference.made import annotation
-from tests.inference.test_annotate import toy_run
+from lrlm.runs.topics import MiniworldTopics
+from tests.annotation.made import annotation
+from tests.annotation.test_annotate import toy_run
 from tests.toy import TOPIC
 
 WHOLE = topic_to_json(TOPIC)

@@ -7,8 +7,8 @@ import pytest
 
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
-from lrlm.runs.topics import CorpusTopics, MiniworldTopics, find_topic, topic_of
 from lrlm.knowledge import Relation, Topic
+from lrlm.runs.topics import CorpusTopics, MiniworldTopics, find_topic, topic_of
 from tests.training import tiny
 
 

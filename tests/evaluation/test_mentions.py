@@ -13,7 +13,7 @@ from lrlm.generation.options import GenerationOptions
 from lrlm.generation.pieces import Token
 from lrlm.generation.sampling import Task
 from lrlm.knowledge import Relation, Topic
-from tests.inference.toy_writing import toy_run
+from tests.generation.toy_writing import toy_run
 from tests.toy import TOPIC
 
 RELATIONS = linkable_relations(
