@@ -7,7 +7,7 @@ from typing import Protocol
 from lrlm.corpora import Corpus
 from lrlm.corpora.miniworld.facts import topics as miniworld_topics
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge import KnowledgeGraph, Topic, near_matches, read_topic
+from lrlm.knowledge import KnowledgeGraph, Topic, near_matches
 from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
 
@@ -83,7 +83,7 @@ def find_topic(given: str, topics: TopicLookup | None) -> Topic:
     """Read a topic from the file of that name, or find it in a collection."""
     path = Path(given)
     if path.suffix.lower() == ".json" or path.is_file():
-        return read_topic(path)
+        return Topic.from_json(path)
     if topics is None:
         raise InputError(
             f"there is no file {given!r}, and neither a graph nor a corpus was named to look the"
