@@ -124,7 +124,7 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Print the paper's table of dataset statistics for each split."""
-    corpus = Corpus(folder)
+    corpus = Corpus.open(folder)
     if as_json:
         figures = {split: corpus.statistics(split) for split in corpus.splits}
         output.print_json(json.dumps(figures))
@@ -142,7 +142,7 @@ def show(
     number: Annotated[int, typer.Option("-n", min=1, help="How many articles to show.")] = 3,
 ) -> None:
     """Show articles with their candidate mentions in colour."""
-    corpus = Corpus(folder)
+    corpus = Corpus.open(folder)
     if article is not None:
         output.print(article_view(corpus.document(article)))
         return

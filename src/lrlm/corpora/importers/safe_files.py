@@ -1,7 +1,12 @@
-"""An archive or a folder from a stranger in, its files as streams out; nothing is unpacked.
+"""Read archives and XML from strangers: nothing is unpacked, expanded or fetched.
 
-A tar is read from its beginning to its end, compressed or not. One that holds a path out of its
-folder, a link or a device is refused as a whole: honest archives of data have none of them.
+A tar is read from its beginning to its end, compressed or not, and its files are given as streams.
+One that holds a path out of its folder, a link or a device is refused as a whole: honest archives
+of data have none of them.
+
+XML is read an element at a time. Document types and entities of any kind are refused, so nothing
+expands and nothing is fetched; an element that is too large or too deep is refused, so memory is
+bounded.
 """
 
 import lzma
@@ -11,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
+from xml.etree.ElementTree import Element, TreeBuilder  # builds only, nothing is parsed by it
+from xml.parsers import expat
 
 from lrlm.errors import FormatError, InputError
 from lrlm.text_files import open_by_content
@@ -19,6 +26,11 @@ LARGEST_FILE = 16 << 30
 """Bytes; a larger file in an archive is refused."""
 LARGEST_ARCHIVE = 64 << 30
 """Bytes of all files in an archive, once decompressed."""
+LARGEST_ELEMENT = 16 << 20
+"""Characters in one of the elements that are sought."""
+
+_BLOCK = 1 << 16
+_DEEPEST = 50
 
 
 class BoundedStream:
@@ -98,3 +110,75 @@ def _readable(path: Path | str) -> Iterator[None]:
         raise FormatError(f"{path}: damaged or truncated ({error})") from None
     except OSError as error:
         raise FormatError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def elements(path: Path, tag: str) -> Iterator[Element]:
+    """Read the elements with a tag, in order, wherever in the file they are."""
+    reader = _XmlReader(path, tag)
+    with open_by_content(path) as stream:
+        while block := stream.read(_BLOCK):
+            yield from reader.feed(block)
+    yield from reader.feed(b"", is_last=True)
+
+
+class _XmlReader:
+    def __init__(self, path: Path, tag: str) -> None:
+        self._path = path
+        self._tag = tag
+        self._builder: TreeBuilder | None = None
+        self._depth = 0
+        self._size = 0
+        self._start_depth = 0
+        self._found: list[Element] = []
+        parser = self._parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._data
+        parser.StartDoctypeDeclHandler = self._refuse
+        parser.EntityDeclHandler = self._refuse
+        parser.ExternalEntityRefHandler = self._refuse
+        parser.UnparsedEntityDeclHandler = self._refuse
+
+    def feed(self, block: bytes, *, is_last: bool = False) -> list[Element]:
+        try:
+            self._parser.Parse(block, is_last)
+        except expat.ExpatError as error:
+            reason = expat.errors.messages[error.code]
+            raise FormatError(f"{self._path}:{error.lineno}: not XML ({reason})") from None
+        found, self._found = self._found, []
+        return found
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._error(f"elements within elements, more than {_DEEPEST} deep")
+        if self._builder is None and tag == self._tag:
+            self._builder, self._size, self._start_depth = TreeBuilder(), 0, self._depth
+        if self._builder is not None:
+            self._grow(len(tag) + sum(map(len, attributes)) + sum(map(len, attributes.values())))
+            self._builder.start(tag, attributes)
+
+    def _end(self, tag: str) -> None:
+        if self._builder is not None:
+            self._builder.end(tag)
+            if self._depth == self._start_depth:
+                self._found.append(self._builder.close())
+                self._builder = None
+        self._depth -= 1
+
+    def _data(self, text: str) -> None:
+        if self._builder is not None:
+            self._grow(len(text))
+            self._builder.data(text)
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > LARGEST_ELEMENT:
+            raise self._error(f"one <{self._tag}> of more than {LARGEST_ELEMENT >> 20} MiB")
+
+    def _refuse(self, *_: object) -> int:
+        raise self._error("declares a document type or entities, which could expand; refused")
+
+    def _error(self, reason: str) -> FormatError:
+        return FormatError(f"{self._path}:{self._parser.CurrentLineNumber}: {reason}")

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 
-from lrlm.corpora.importers.torch_tensors import Matrix, read_matrix
+from lrlm.corpora.importers.release_vectors import read_matrix
 from lrlm.errors import FormatError
 
 MATRIX = torch.arange(12, dtype=torch.float32).reshape(4, 3) / 3
@@ -20,7 +21,7 @@ def save(path: Path, value: Any, *, legacy: bool) -> Path:
     return path
 
 
-def read(path: Path) -> Matrix:
+def read(path: Path) -> npt.NDArray[np.float32]:
     return read_matrix(path, path.name)
 
 

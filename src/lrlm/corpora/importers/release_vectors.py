@@ -1,20 +1,28 @@
-"""A tensor file of PyTorch (`.pt`) in, a matrix out; torch is not asked and nothing is executed.
+"""Convert the vectors and word probabilities of a published archive, without executing anything.
 
-Both containers are read: the zip of today, and the row of pickles before version 1.6. What says
-where a tensor lies is read as words, and every number in it is checked against the file.
+Vectors are in tensor files of PyTorch (`.pt`). torch is not asked to read them: both containers are
+read here, the zip of today and the row of pickles before version 1.6. What says where a tensor lies
+is read as words, and every number in it is checked against the file.
 """
 
+import math
 import struct
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lrlm.corpora.importers.plain_pickle import Call, Reference, Symbol, load_plain
+from lrlm.corpora.importers.plain_pickle import (
+    PickledCall,
+    PickledReference,
+    PickledSymbol,
+    load_plain,
+)
 from lrlm.errors import FormatError
+from lrlm.text_files import BadLineError, BadLines, read_records
 
 _STORAGES = {
     "torch.FloatStorage": "<f4",
@@ -30,12 +38,12 @@ _LEGACY_VERSION = 1001
 _LARGEST_HEADER = 1 << 20
 """Bytes; what describes one tensor is far smaller."""
 
-Matrix = npt.NDArray[np.float32]
-Storage = Callable[[str, int], bytes]
+_Matrix = npt.NDArray[np.float32]
+_Storage = Callable[[str, int], bytes]
 """Gives so many bytes of a storage by its key."""
 
 
-def read_matrix(path: Path, where: str) -> Matrix:
+def read_matrix(path: Path, where: str) -> _Matrix:
     """Read the one matrix of numbers that a file holds."""
     try:
         if zipfile.is_zipfile(path):
@@ -45,7 +53,7 @@ def read_matrix(path: Path, where: str) -> Matrix:
         raise FormatError(f"{where}: cannot be read as tensors ({error})") from None
 
 
-def _read_zip(path: Path, where: str) -> Matrix:
+def _read_zip(path: Path, where: str) -> _Matrix:
     with zipfile.ZipFile(path) as archive:
         members = {info.filename: info for info in archive.infolist()}
         headers = [name for name in members if name.endswith("/data.pkl")]
@@ -69,7 +77,7 @@ def _read_zip(path: Path, where: str) -> Matrix:
         return _matrix(content, storage, where)
 
 
-def _read_legacy(path: Path, where: str) -> Matrix:
+def _read_legacy(path: Path, where: str) -> _Matrix:
     with path.open("rb") as stream:
         if load_plain(stream, where) != _LEGACY_MAGIC:
             raise FormatError(f"{where}: not a file of tensors")
@@ -100,14 +108,14 @@ def _exactly(stream: IO[bytes], size: int, where: str) -> bytes:
     return stream.read(size)
 
 
-def _matrix(content: Any, storage: Storage, where: str) -> Matrix:
+def _matrix(content: Any, storage: _Storage, where: str) -> _Matrix:
     match content:
-        case Call(Symbol(name), (inner, *_)) if name == _PARAMETER:
+        case PickledCall(PickledSymbol(name), (inner, *_)) if name == _PARAMETER:
             return _matrix(inner, storage, where)
-        case Call(
-            Symbol(name),
+        case PickledCall(
+            PickledSymbol(name),
             (
-                Reference(("storage", Symbol(kind), str(key), _, int(count), *_)),
+                PickledReference(("storage", PickledSymbol(kind), str(key), _, int(count), *_)),
                 int(offset),
                 (int(rows), int(columns)),
                 (int(row_step), int(column_step)),
@@ -130,3 +138,47 @@ def _matrix(content: Any, storage: Storage, where: str) -> Matrix:
             )
             return np.ascontiguousarray(view, np.float32)
     raise FormatError(f"{where} does not hold one matrix of floating point numbers")
+
+
+def write_vectors(
+    files: Sequence[tuple[str, Path, str]], names: Callable[[str, int], str], folder: Path
+) -> None:
+    """Write the published vectors as OpenKE does, a row an id, under the corpus's own names.
+
+    A file is given with its kind (entity or relation) and with what it is called in errors; `names`
+    names a row of a kind.
+    """
+    folder.mkdir()
+    widths = set()
+    for kind, path, where in files:
+        matrix = read_matrix(path, where)
+        if not np.isfinite(matrix).all():
+            raise FormatError(f"{where}: not all numbers are finite")
+        widths.add(matrix.shape[1])
+        with (folder / f"{kind}2id.txt").open("w", encoding="utf-8") as file:
+            file.write(f"{len(matrix)}\n")
+            file.writelines(f"{names(kind, row)}\t{row}\n" for row in range(len(matrix)))
+        matrix.astype("<f4").tofile(folder / f"{kind}2vec.bin")
+    if len(widths) > 1:
+        raise FormatError(f"{where}: vectors of entities and relations differ in width")
+
+
+def copy_word_log_probs(source: Path, target: Path) -> int:
+    """Copy a table of words with log-probabilities; give how many lines cannot be used."""
+    bad_lines = BadLines(max_share=1)
+    with target.open("w", encoding="utf-8") as file:
+        for word, value in read_records(source, parse_word_and_value, bad_lines):
+            file.write(f"{word}\t{value!r}\n")
+    return bad_lines.count
+
+
+def parse_word_and_value(line: str) -> tuple[str, float]:
+    """Read `word TAB natural logarithm of its probability`."""
+    word, _, number = line.rpartition("\t")
+    try:
+        value = float(number)
+    except ValueError:
+        raise BadLineError("expected a word, a tab and a number") from None
+    if not word or "\t" in word or not math.isfinite(value) or value > 0:
+        raise BadLineError("expected a word and the logarithm of a probability")
+    return word, value
