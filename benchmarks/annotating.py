@@ -12,8 +12,8 @@ import time
 from dataclasses import replace
 
 import torch
-from lrlm.evaluation.runs import corpus_for
-from lrlm.evaluation.scoring import score
+from lrlm.evaluation.comparable_runs import corpus_for
+from lrlm.evaluation.document_scores import score
 from lrlm.training.data import SpelledWords
 
 from lrlm.annotation.annotate import annotate

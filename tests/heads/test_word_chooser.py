@@ -7,13 +7,13 @@ import pytest
 import torch
 from scipy import stats
 
-from lrlm.heads import Choosing, WordChoice, WordConfig, WordHead, word_choice
+from lrlm.heads import Choosing, WordChooser, WordConfig, WordHead, words
 from tests.oracles.softmax import all_log_probs
 
 WORDS, WIDTH, COUNT = 12, 4, 20_000
 
 
-def make(cutoffs: tuple[int, ...], end_id: int) -> tuple[WordHead, WordChoice]:
+def make(cutoffs: tuple[int, ...], end_id: int) -> tuple[WordHead, WordChooser]:
     torch.manual_seed(1)
     config = WordConfig(embedding_size=5, projection_size=6, cutoffs=cutoffs, divisor=2.0)
     head = WordHead(config, WIDTH, WORDS).double()
@@ -29,18 +29,18 @@ def make(cutoffs: tuple[int, ...], end_id: int) -> tuple[WordHead, WordChoice]:
 def test_words_are_drawn_from_all(cutoffs: tuple[int, ...], end_id: int, may_end: bool) -> None:
     head, choice = make(cutoffs, end_id)
     states = torch.randn(1, WIDTH, dtype=torch.float64).expand(COUNT, -1)
-    words, log_probs = choice.choose(
+    chosen, log_probs = choice.choose(
         states,
         torch.full((COUNT,), may_end),
         Choosing(generator=torch.Generator().manual_seed(3)),
     )
-    all_log_probs = all_log_probs(head, states[:1])[0]
-    torch.testing.assert_close(log_probs, all_log_probs[words])
-    chances = all_log_probs.exp()
+    expected_log_probs = all_log_probs(head, states[:1])[0]
+    torch.testing.assert_close(log_probs, expected_log_probs[chosen])
+    chances = expected_log_probs.exp()
     if not may_end:
         chances[end_id] = 0
     chances /= chances.sum()
-    seen = Counter(words.tolist())
+    seen = Counter(chosen.tolist())
     possible = [word for word in range(WORDS) if chances[word] > 0]
     assert set(seen) <= set(possible)
     expected = [float(chances[word]) * COUNT for word in possible]
@@ -72,7 +72,7 @@ def test_many_rows_are_taken_some_at_a_time(
     _, choice = make(cutoffs, 2)
     states, may_end = torch.randn(40, WIDTH, dtype=torch.float64), torch.ones(40, dtype=torch.bool)
     whole = choice.choose(states, may_end, Choosing(greedy=True))
-    monkeypatch.setattr(word_choice, "_MOST_SCORES", 7 * WORDS)
+    monkeypatch.setattr(words, "_MOST_SCORES", 7 * WORDS)
     for expected, found in zip(
         whole, choice.choose(states, may_end, Choosing(greedy=True)), strict=True
     ):

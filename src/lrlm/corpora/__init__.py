@@ -3,6 +3,7 @@
 from lrlm.corpora.build import build_corpus
 from lrlm.corpora.corpus import SPLITS, BuildReport, Corpus
 from lrlm.corpora.linking import (
+    LONGEST,
     LetterCase,
     Linker,
     LinkOptions,
@@ -18,6 +19,7 @@ from lrlm.corpora.pruning import Copied, copy_positions, prune
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 __all__ = [
+    "LONGEST",
     "SPLITS",
     "BuildReport",
     "Copied",

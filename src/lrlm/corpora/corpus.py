@@ -255,15 +255,13 @@ class Corpus:
         """Every word of the training texts, with its count."""
         return Vocabulary.read(self.folder / WORDS)
 
-    def words_outside(
-        self, vocabulary: Vocabulary, splits: Iterable[str] | None = None
-    ) -> set[str]:
-        """Find the words of some splits, or of all, that a vocabulary does not have."""
+    def distinct_words(self, splits: Iterable[str] | None = None) -> set[str]:
+        """Find the distinct words of the texts of some splits, or of all."""
         words: set[str] = set()
         for split in self.splits if splits is None else splits:
             for batch in self.batches(split, ["words"]):
                 words.update(batch.column("words").flatten().unique().to_pylist())
-        return {word for word in words if word not in vocabulary}
+        return words
 
     def require(self, splits: Iterable[str]) -> None:
         """Refuse a corpus that lacks one of these splits, or has no documents in it."""

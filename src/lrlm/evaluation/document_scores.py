@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lrlm.arrays import Floats
 from lrlm.batching import Collator, EncodedDocument, Encoder, evaluation_batches
-from lrlm.corpora.importers.release import parse_word_and_value
+from lrlm.corpora.importers.release_vectors import parse_word_and_value
 from lrlm.errors import LrlmError
 from lrlm.knowledge import TITLE
 from lrlm.lattice import block_sums
@@ -196,7 +196,7 @@ def perplexity(
     *,
     count_end: bool = False,
 ) -> float | None:
-    """Give exp(summed nats / summed words); the end of a text is paid for and counted, or neither."""
+    """Give exp(summed nats / summed words); ends are paid for and counted, or neither."""
     return _perplexity(
         math.fsum(score.nats(spelling, count_end=count_end) for score in scores),
         sum(score.units(count_end=count_end) for score in scores),

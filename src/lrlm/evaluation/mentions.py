@@ -97,7 +97,7 @@ def mention_statistics(
     }
     if not counts:
         raise InputError(
-            "mentions are counted for models that copy names (NKLM, LRLM), and none of the runs is one"
+            "mentions are counted for models that copy names, and none of the runs does"
         )
     gold = _mean([_gold(document) for document in chosen])
     return MentionStatistics(split, len(chosen), samples, counts, gold)

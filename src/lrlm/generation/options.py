@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from lrlm.errors import InputError
-from lrlm.knowledge import near_matches
+from lrlm.knowledge.topic import near_matches
 
 COLDEST = 1e-6
 """Below, log-probabilities become numbers that are too large."""

@@ -13,7 +13,7 @@ from torch import Tensor
 from lrlm.corpora import LinkableRelation
 from lrlm.errors import InputError
 from lrlm.generation.options import GenerationOptions, RelationWish
-from lrlm.knowledge import near_matches
+from lrlm.knowledge.topic import near_matches
 from lrlm.models.writing import NO_FORM, Limits, Writer, Written
 
 

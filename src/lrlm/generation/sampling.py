@@ -177,7 +177,7 @@ class Sampler:
 
 
 def encode_topic(run: Run, relations: Sequence[LinkableRelation]) -> EncodedTopic:
-    """Write a topic's relations and all their forms as tensors, in every context a form may have."""
+    """Write a topic's relations and all their forms as tensors."""
     parameter = next(run.model.parameters())
     encoder, space = run.encoder, run.space
     types_R, objects_R = encoder.relation_ids(relations)

@@ -33,7 +33,7 @@ def pack(run: Path | str, out: Path | str, *, overwrite: bool = False) -> Run:
             path.unlink()  # the file may still be mapped: it is replaced, not written over
             write_tensors(path, {name: tensor.half() for name, tensor in tensors.items()})
         manifest = dict(whole.setup.manifest)
-        rounded = Features.load(draft / FEATURES)
+        rounded = Features.open(draft / FEATURES)
         manifest |= whole.config.vocabulary.manifest_entries(whole.space, rounded)
         write_manifest(draft, **manifest)
     return Run.open(out)

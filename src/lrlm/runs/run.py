@@ -172,7 +172,7 @@ def read_setup(folder: Path) -> RunSetup:
     """Read what `write_setup` wrote; the corpus is not needed."""
     manifest = read_run_manifest(folder)
     config = read_run_config(folder)
-    features = Features.load(folder / FEATURES)
+    features = Features.open(folder / FEATURES)
     return RunSetup(manifest, config, config.vocabulary.open(folder, manifest, features), features)
 
 

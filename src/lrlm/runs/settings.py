@@ -201,8 +201,8 @@ def _part_class(hint: Any, value: Any, choices: Choices, key: str) -> type | Non
     name = value.get(CHOICE, choice.default)
     if name not in choice.table:
         raise InputError(
-            f"{key}.{CHOICE} must be one of {', '.join(choice.table)}, not {name!r}; one of your own"
-            " is known once the module that registers it has been imported"
+            f"{key}.{CHOICE} must be one of {', '.join(choice.table)}, not {name!r}; one of your"
+            " own is known once the module that registers it has been imported"
         )
     return choice.table[name]
 

@@ -10,7 +10,7 @@ from lrlm.checks import check_at_least
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
-from lrlm.features.unknown_words import UnknownWordSpeller, log_unknown_mass
+from lrlm.features.spelling import UnknownWordSpeller, log_unknown_mass
 from lrlm.text import TokenSpace, Vocabulary
 from lrlm.text.word_space import WordSpace
 

@@ -7,7 +7,8 @@ from typing import Protocol
 from lrlm.corpora import Corpus
 from lrlm.corpora.miniworld.facts import topics as miniworld_topics
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge import KnowledgeGraph, Topic, near_matches
+from lrlm.knowledge import KnowledgeGraph, Topic
+from lrlm.knowledge.topic import near_matches
 from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
 

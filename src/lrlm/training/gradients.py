@@ -54,7 +54,7 @@ class GradientAccumulator:
             here, scores = reader.read(window)
             nats_B, _ = scores.nats(here)
         nats = nats_B.sum()
-        (nats / weight).backward()
+        torch.autograd.backward(nats / weight)
         reader.detach()
         return float(nats.detach())
 

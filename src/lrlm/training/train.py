@@ -255,8 +255,8 @@ def _start(
             corpus,
             config.features,
             features_cache,
-            progress,
             spelling=config.vocabulary.needs_spelling,
+            progress=progress,
         )
         progress("writing the run", 0, 0)
         # On CPUs the usual cost is taken: two runs there have the same clusters.
