@@ -1,13 +1,13 @@
 """Annotations made by hand."""
 
-from lrlm.annotation.annotation import Annotation, Explanation, Fact, Kind, Segment, Span
+from lrlm.annotation.annotation import Annotation, Explanation, ExplanationKind, Fact, Segment, Span
 from lrlm.text import tokenise
 
 TEXT = "The United States\r\nof <b>Bo\u0308b</b> & \U0001f600  end.\n"
 
 
 def explanation(
-    kind: Kind, probability: float, *steps: tuple[int, int] | tuple[int, int, Fact]
+    kind: ExplanationKind, probability: float, *steps: tuple[int, int] | tuple[int, int, Fact]
 ) -> Explanation:
     return Explanation(kind, tuple(Segment(*step) for step in steps), probability)
 
@@ -22,18 +22,18 @@ def annotation(text: str = TEXT) -> Annotation:
     name = text.index("Bo\u0308b")
     spans = (
         Span(0, 17, text[0:17], (
-            explanation(Kind.MIXTURE, 0.6, (0, 3), (4, 17, COUNTRY)),
-            explanation(Kind.RELATION, 0.3, (0, 17, LAND)),
-            explanation(Kind.WORDS, 0.1, (0, 3), (4, 10), (11, 17)),
+            explanation(ExplanationKind.MIXTURE, 0.6, (0, 3), (4, 17, COUNTRY)),
+            explanation(ExplanationKind.RELATION, 0.3, (0, 17, LAND)),
+            explanation(ExplanationKind.WORDS, 0.1, (0, 3), (4, 10), (11, 17)),
         )),
         Span(4, 17, text[4:17], (
-            explanation(Kind.RELATION, 0.6, (4, 17, COUNTRY)),
-            explanation(Kind.CROSSING, 0.3),
-            explanation(Kind.WORDS, 0.1, (4, 10), (11, 17)),
+            explanation(ExplanationKind.RELATION, 0.6, (4, 17, COUNTRY)),
+            explanation(ExplanationKind.CROSSING, 0.3),
+            explanation(ExplanationKind.WORDS, 0.1, (4, 10), (11, 17)),
         )),
         Span(name, name + 4, "Bo\u0308b", (
-            explanation(Kind.WORDS, 0.55, (name, name + 4)),
-            explanation(Kind.RELATION, 0.45, (name, name + 4, MARKUP)),
+            explanation(ExplanationKind.WORDS, 0.55, (name, name + 4)),
+            explanation(ExplanationKind.RELATION, 0.45, (name, name + 4, MARKUP)),
         )),
     )  # fmt: skip
     return Annotation(

@@ -1,31 +1,30 @@
 """Annotations of texts by toy models: against a list of all segmentations, in any batch."""
 
 from collections.abc import Iterator, Sequence
-from types import SimpleNamespace
-from typing import cast
 
 import numpy as np
 import pytest
-from lrlm.inference import annotate as module
 
+from lrlm.annotation import annotate as module
 from lrlm.annotation.annotate import annotate
-from lrlm.annotation.annotation import Annotation, Kind
+from lrlm.annotation.annotation import Annotation, ExplanationKind
 from lrlm.arrays import Floats
-from lrlm.batching import Encoder, Speller
-from lrlm.corpora import LinkedDocument, LinkOptions, link_text
+from lrlm.corpora import link as link_text
 from lrlm.errors import InputError, LrlmError
-from lrlm.evaluation import read
 from lrlm.knowledge import Relation, Topic
+from lrlm.models import lattice_of, read_documents
 from lrlm.runs.run import Run
-from tests.models.contract import make_model
+from lrlm.text import LinkedDocument, Speller
+from lrlm.text.word_space import WordSpace
+from tests import toy_run as toys
 from tests.oracles import lattice as oracle
 from tests.oracles.explanations import Way, explanations
-from tests.toy import LONELY, OBJECTS, TOPIC, TYPES, VOCABULARY, ToySpeller, collator, encode, link
+from tests.toy import LONELY, TOPIC, VOCABULARY, ToySpeller, link
 
 TEXTS = ["a b u a b a", "u u a b b v a b", "b", "v v u", "a b u w a b u a"]
 
 
-class GenerousSpeller:
+class GenerousSpeller(ToySpeller):
     """Spells every word."""
 
     def log_probs(self, words: Sequence[str]) -> Floats:
@@ -37,15 +36,8 @@ def toy_run(
     backbone: str = "lstm",
     speller: Speller = ToySpeller(),  # noqa: B008
 ) -> Run:
-    """What annotation needs of a run, in the toy world."""
-    run = SimpleNamespace(
-        kind="lrlm",
-        model=make_model("lrlm", backbone),
-        encoder=Encoder(VOCABULARY, speller, TYPES, OBJECTS),
-        collator=collator(window),
-        config=SimpleNamespace(training=SimpleNamespace(validation_batch_size=60)),
-    )
-    return cast("Run", run)
+    """An LRLM of the toy world."""
+    return toys.toy_run("lrlm", backbone, window=window, space=WordSpace(VOCABULARY, speller))
 
 
 def documents() -> list[LinkedDocument]:
@@ -77,17 +69,16 @@ def test_everything_is_as_the_list_of_all_segmentations_says(
 ) -> None:
     run = toy_run(backbone=backbone)
     (annotation,) = annotate(run, [document])
-    (reading,) = read(run.model, run.collator.windows(encode(document)))
-    lattice = reading.spelled(reading.window.spelling_BT)
+    scored = read_documents(run.model, run.collator, [run.encoder.encode_one(document)])
+    lattice = lattice_of(scored)
     numbers = range(len(document.mentions))
     edges = [
         oracle.Edge(int(lattice.start_E[e]), int(lattice.end_E[e]), e, float(lattice.score_E[e]))
         for e in numbers
     ]
-    *words, end = lattice.words_BT[0].tolist()
-    row = oracle.Row(words, edges)
+    row = oracle.Row(lattice.words_BT[0].tolist(), edges)
     assert annotation.nats == pytest.approx(-oracle.log_marginal(row), rel=1e-12)
-    assert annotation.end_nats == pytest.approx(-end)
+    assert annotation.end_nats == pytest.approx(-scored[0].end_score)
 
     starts, ends = document.tokens.starts, document.tokens.ends
     relations = [document.relations[mention.relation] for mention in document.mentions]
@@ -124,10 +115,10 @@ def test_everything_is_as_the_list_of_all_segmentations_says(
 
 
 def test_a_form_is_given_as_it_was_written() -> None:
-    topic = Topic("t", "title", [Relation("likes", "first", "a  b"), Relation("likes", "x", "c")])
+    topic = Topic("t", "title", [Relation("likes", "first", "a\u00a0 b"), Relation("likes", "x", "c")])
     (annotation,) = annotate(toy_run(), [link("b a b u", topic)])
     (span,) = annotation.spans
-    assert span.relation.fact == ("likes", "first", "a  b")
+    assert span.relation.fact == ("likes", "first", "a b")
     assert span.text == "a b"
 
 
@@ -172,7 +163,7 @@ def test_nothing_to_copy_is_fine() -> None:
 
 
 def test_a_text_that_cannot_be_is_refused() -> None:
-    with pytest.raises(LrlmError, match="'article': the text has no finite probability"):
+    with pytest.raises(LrlmError, match="the text of 'article' has no finite probability"):
         next(annotate(toy_run(window=1), [link("a ? b")]))
 
 
@@ -191,7 +182,7 @@ def test_offsets_are_into_exactly_the_given_text() -> None:
             Relation("likes", "second", ["n\u0303o", "\U0001f600 b"]),
         ],
     )
-    document = link_text(UNICODE, topic, LinkOptions())
+    document = link_text(UNICODE, topic)
     (annotation,) = annotate(toy_run(speller=GenerousSpeller()), [document])
     assert annotation.text == UNICODE
     assert {span.text for span in annotation.spans} >= {"a b", "a  b", "u a", "a\u0301", "n\u0303o"}
@@ -211,11 +202,11 @@ def test_mentions_are_those_above_a_threshold() -> None:
     middle = sorted(span.probability for span in annotation.spans)[1]
     kept = annotation.mentions(middle)
     assert len(kept) == len(annotation.spans) - 1
-    assert all(span.relation.kind is Kind.RELATION for span in kept)
+    assert all(span.relation.kind is ExplanationKind.RELATION for span in kept)
     assert annotation.perplexity == pytest.approx(2.718281828459045 ** (annotation.nats / 6))
 
 
 def test_a_topic_can_be_known_by_nothing_but_its_title() -> None:
     (annotation,) = annotate(toy_run(), [link("a b u", Topic("x", TOPIC.names))])
     (span,) = annotation.spans
-    assert [each.kind for each in span.explanations if each.fact] == [Kind.RELATION]
+    assert [each.kind for each in span.explanations if each.fact] == [ExplanationKind.RELATION]

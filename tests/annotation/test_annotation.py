@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from lrlm.annotation.annotation import Kind, Segment, annotation_to_json
+from lrlm.annotation.annotation import ExplanationKind, Segment
 from tests.annotation.made import COUNTRY, TEXT, annotation
 
 
@@ -20,7 +20,7 @@ def test_the_best_path_has_all_words() -> None:
 
 def test_spans_know_their_best_explanation() -> None:
     whole, part, name = annotation().spans
-    assert whole.best.kind is Kind.MIXTURE
+    assert whole.best.kind is ExplanationKind.MIXTURE
     assert whole.best.fact is None
     assert whole.relation.probability == whole.probability == 0.3
     assert part.best is part.relation
@@ -37,7 +37,7 @@ def test_perplexity() -> None:
 
 def test_json_says_everything() -> None:
     made = annotation()
-    content = json.loads(json.dumps(annotation_to_json(made)))
+    content = json.loads(made.to_json())
     assert content["format"] == "lrlm annotation"
     assert content["version"] == 1
     assert (content["id"], content["topic"], content["text"]) == ("first one", "To<pic>", TEXT)
@@ -68,6 +68,6 @@ def test_json_says_everything() -> None:
 
 
 def test_json_can_have_a_threshold() -> None:
-    content = annotation_to_json(annotation(), threshold=0.5)
+    content = annotation().to_dict(threshold=0.5)
     assert content["threshold"] == 0.5
     assert [span["text"] for span in content["spans"]] == ["United States"]

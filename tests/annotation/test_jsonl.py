@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from lrlm.annotation.jsonl import LineLinker, TextLine, annotate_lines, annotation_line, parse_line
-from lrlm.corpora import LinkOptions
+from lrlm.annotation.jsonl import LineLinker, TextLine, annotate_lines, parse_line
 from lrlm.errors import FormatError
 from lrlm.knowledge import Topic
-from lrlm.runs.topics import MiniworldTopics
+from lrlm.runs.run import Run
+from lrlm.runs.shipped import SHIPPED
+from lrlm.runs.topics import topics_for
 from lrlm.text_files import BadLineError, BadLines
 from tests.annotation.made import annotation
 from tests.annotation.test_annotate import toy_run
@@ -59,11 +60,11 @@ def test_a_collection_that_cannot_be_read_is_not_the_fault_of_a_line() -> None:
             raise FormatError("damaged")
 
     with pytest.raises(FormatError, match="damaged"):
-        LineLinker(LinkOptions(), Damaged())(line(text="Norway.", topic="Norway"))
+        LineLinker(toy_run(), Damaged())(line(text="Norway.", topic="Norway"))
 
 
 def test_topics_are_looked_up() -> None:
-    linker = LineLinker(LinkOptions(), MiniworldTopics())
+    linker = LineLinker(toy_run(), topics_for(Run.open(SHIPPED)))
     document = linker(line(text="Norway is in Europe.", topic="Norway", id="n"))
     assert (document.id, document.topic) == ("n", "Norway")
     assert document.mentions
@@ -72,10 +73,13 @@ def test_topics_are_looked_up() -> None:
         linker(line(text="Norway.", topic="Norwey"))
     with pytest.raises(BadLineError, match="the text is empty"):
         linker(line(text=" ", topic="Norway"))
-    with pytest.raises(BadLineError, match="no collection to look the topic 'Norway' up in"):
-        LineLinker(LinkOptions())(line(text="a", topic="Norway"))
+    with pytest.raises(
+        BadLineError,
+        match="neither a graph nor a corpus was named to look the topic 'Norway' up in",
+    ):
+        LineLinker(toy_run())(line(text="a", topic="Norway"))
     with pytest.raises(BadLineError, match="more than the 3"):
-        LineLinker(LinkOptions(), longest=3)(line(text="four", topic=WHOLE))
+        LineLinker(toy_run(), longest=3)(line(text="four", topic=WHOLE))
 
 
 class Counting:
@@ -91,17 +95,13 @@ class Counting:
 
 def test_a_topic_is_looked_up_once() -> None:
     topics = Counting()
-    linker = LineLinker(LinkOptions(), topics)
+    linker = LineLinker(toy_run(), topics)
     for _ in range(3):
         linker(line(text="a b", topic="t"))
     assert topics.asked == 1
 
 
-def test_linkers_and_annotations_can_be_sent_to_other_processes() -> None:
-    linker = LineLinker(LinkOptions(), MiniworldTopics())
-    there: LineLinker = pickle.loads(pickle.dumps(linker))
-    given = line(text="Norway is in Europe.", topic="Norway")
-    assert there(given) == linker(given)
+def test_annotations_can_be_sent_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(annotation())) == annotation()
 
 
@@ -114,9 +114,7 @@ def test_lines_come_out_in_order_without_the_bad_ones() -> None:
     bad = BadLines(max_share=0.5)
     found = [
         json.loads(each)
-        for each in annotate_lines(
-            toy_run(), raw, LineLinker(LinkOptions()), bad, where=Path("in.jsonl")
-        )
+        for each in annotate_lines(raw, LineLinker(toy_run()), bad, where=Path("in.jsonl"))
     ]
     assert [each["id"] for each in found] == ["0", "1", "2", "3"]
     assert [each["text"] for each in found] == texts
@@ -126,14 +124,10 @@ def test_lines_come_out_in_order_without_the_bad_ones() -> None:
         "in.jsonl:5: lacks the field 'text'",
     ]
     with pytest.raises(FormatError, match=r"2 of 6 lines are bad"):
-        list(
-            annotate_lines(
-                toy_run(), raw, LineLinker(LinkOptions()), BadLines(), where=Path("in.jsonl")
-            )
-        )
+        list(annotate_lines(raw, LineLinker(toy_run()), BadLines(), where=Path("in.jsonl")))
 
 
 def test_a_line_has_no_line_end_within() -> None:
-    written = annotation_line(annotation("The United States\r\nof Bo\u0308b\n\u2028end"))
+    written = annotation("The United States\r\nof Bo\u0308b\n\u2028end").to_json()
     assert "\n" not in written
     assert json.loads(written)["text"].endswith("\n\u2028end")

@@ -7,14 +7,15 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lrlm.batching import surface_forms
 from lrlm.corpora import linkable_relations
-from lrlm.evaluation.mentions import Words, count_mentions, cut_into_forms
+from lrlm.evaluation.mentions import TokenTexts, count_mentions, cut_into_forms
 from lrlm.generation.options import GenerationOptions
-from lrlm.generation.pieces import Token
-from lrlm.generation.sampling import Task
+from lrlm.generation.pieces import CopiedForm, WrittenToken
+from lrlm.generation.sampling import Sampler
 from lrlm.knowledge import Relation, Topic
-from tests.generation.toy_writing import toy_run
 from tests.toy import TOPIC
+from tests.toy_run import toy_run
 
 RELATIONS = linkable_relations(
     Topic(
@@ -26,14 +27,18 @@ RELATIONS = linkable_relations(
         ],
     )
 )
+FORMS = [
+    CopiedForm(relation, form, form.words)
+    for relation in RELATIONS
+    for form in surface_forms(relation)
+]
 """Forms: 0 New York City, 1 New York, 2 Hudson River, 3 Hudson, 4 Hudson."""
 
 
-def tokens(*written: str | tuple[str, int, int]) -> list[Token]:
+def tokens(*written: str | tuple[str, int, int]) -> list[WrittenToken]:
+    """Words as they are, copied tokens as their text, form and position."""
     return [
-        Token(each, "word", 0.0)
-        if isinstance(each, str)
-        else Token(each[0], "relation", 0.0, *each[1:])
+        WrittenToken(0, 0.0) if isinstance(each, str) else WrittenToken(0, 0.0, *each[1:])
         for each in written
     ]
 
@@ -55,11 +60,11 @@ def tokens(*written: str | tuple[str, int, int]) -> list[Token]:
         (tokens(("York", 1, 1), ("Hudson", 3, 0)), (1, 1, 0)),
     ],
 )
-def test_counts_by_hand(written: list[Token], counts: tuple[int, int, int]) -> None:
-    assert count_mentions(written, RELATIONS) == counts
+def test_counts_by_hand(written: list[WrittenToken], counts: tuple[int, int, int]) -> None:
+    assert count_mentions(written, FORMS) == counts
 
 
-def every_cut(words: Words, forms: set[Words]) -> tuple[int, int]:
+def every_cut(words: TokenTexts, forms: set[TokenTexts]) -> tuple[int, int]:
     """Try all ways to cut words, and all ways to take the pieces."""
     found = []
     for cuts in itertools.product([False, True], repeat=max(len(words) - 1, 0)):
@@ -79,21 +84,21 @@ def every_cut(words: Words, forms: set[Words]) -> tuple[int, int]:
     st.lists(st.sampled_from("ab"), min_size=1, max_size=7).map(tuple),
     st.sets(st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map(tuple), max_size=3),
 )
-def test_cuts_are_the_best_of_all(words: Words, forms: set[Words]) -> None:
+def test_cuts_are_the_best_of_all(words: TokenTexts, forms: set[TokenTexts]) -> None:
     assert cut_into_forms(words, forms) == every_cut(words, forms)
 
 
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
 @pytest.mark.parametrize("kind", ["nklm", "lrlm"])
 def test_lrlm_never_leaves_a_name_unfinished(kind: str, backbone: str) -> None:
-    task = Task(
+    sampler = Sampler(
         toy_run(kind, backbone), TOPIC, GenerationOptions(min_length=20, max_length=20), seed=2
     )
-    texts: list[list[Token]] = [[] for _ in range(200)]
+    texts: list[list[WrittenToken]] = [[] for _ in range(200)]
     with torch.inference_mode():
-        for number, token in task.tokens(len(texts)):
+        for number, token in sampler.tokens(len(texts)):
             if token is not None:
                 texts[number].append(token)
-    counts = [count_mentions(text, task.relations) for text in texts]
+    counts = [count_mentions(text, sampler.forms) for text in texts]
     assert sum(full for _, full, _ in counts) > 100
     assert (sum(partial for partial, *_ in counts) == 0) == (kind == "lrlm")

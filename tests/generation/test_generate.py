@@ -8,12 +8,13 @@ import pytest
 from lrlm.errors import InputError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText
-from lrlm.generation.options import GenerationOptions, Wishes
+from lrlm.generation.options import GenerationOptions, OptionArguments
 from lrlm.knowledge import Relation, Topic
 from lrlm.runs.run import Run
 from lrlm.text import split_words
-from tests.generation.toy_writing import SamplingToySpeller, toy_run
-from tests.toy import LONELY, TOPIC, VOCABULARY
+from lrlm.text.word_space import WordSpace
+from tests.toy import LONELY, TOPIC, VOCABULARY, ToySpeller
+from tests.toy_run import toy_run
 
 KINDS = ("vanilla", "alias", "nklm", "lrlm")
 
@@ -28,7 +29,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 def write(
     run: Run, topic: Topic = TOPIC, *, samples: int = 40, seed: int = 1, **wishes: object
 ) -> list[GeneratedText]:
-    options = GenerationOptions(**cast("Wishes", wishes))
+    options = GenerationOptions(**cast("OptionArguments", wishes))
     return generate(run, topic, options, samples=samples, seed=seed)
 
 
@@ -211,7 +212,7 @@ def test_words_are_spelled_as_the_text_is_written() -> None:
     ):
         run = toy_run("vanilla")
         write(run, min_length=20, samples=50, **wishes)
-        speller = cast("SamplingToySpeller", run.speller)
+        speller = cast("ToySpeller", cast("WordSpace", run.space).speller)
         assert set(speller.asked) <= {asked}
         assert speller.asked or "greedy" in wishes
 

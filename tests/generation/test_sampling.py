@@ -10,17 +10,18 @@ import pytest
 import torch
 from scipy import stats
 
-from lrlm.generation.options import GenerationOptions, Wishes
+from lrlm.generation.options import GenerationOptions, OptionArguments
+from lrlm.generation.pieces import WrittenToken
 from lrlm.generation.rules import Rules
-from lrlm.generation.sampling import Task
+from lrlm.generation.sampling import Sampler
 from lrlm.heads import Choosing
 from lrlm.knowledge import Topic
 from lrlm.models import NeuralKnowledgeLM, VanillaLM
-from tests.generation.toy_writing import toy_run
-from tests.models.test_normalisation import star
+from tests.models.test_normalisation import topic_window
 from tests.oracles.generation import enumerate_annotated, enumerate_texts
 from tests.oracles.sampling import Adjust, best, next_tokens, nucleus, plain_text, tempered
 from tests.toy import LONELY, TOPIC, VOCABULARY
+from tests.toy_run import toy_run
 
 COUNT = 20_000
 LONG = 14
@@ -47,16 +48,26 @@ def agree(seen: Mapping[Any, int], expected: Mapping[Any, float]) -> None:
     assert result.pvalue > 0.001, sorted(zip(observed, chances, strict=True))[-5:]
 
 
-def write(task: Task, texts: int) -> list[tuple[tuple[Written, ...], bool]]:
+def word_of_token(sampler: Sampler, token: WrittenToken) -> str:
+    """The word of a token: of the form, spelled at random, or of the vocabulary."""
+    if token.form >= 0:
+        return sampler.forms[token.form].tokens[token.position]
+    if token.id == VOCABULARY.unknown_id:
+        assert sampler._spellings is not None
+        return sampler._spellings.take()[0]
+    return VOCABULARY.words[token.id]
+
+
+def write(sampler: Sampler, texts: int) -> list[tuple[tuple[Written, ...], bool]]:
     """Write texts: the tokens of each with their origins, and whether it ended."""
     written: list[list[Written]] = [[] for _ in range(texts)]
     ended = [False] * texts
     with torch.inference_mode():
-        for number, token in task.tokens(texts):
+        for number, token in sampler.tokens(texts):
             if token is None:
                 ended[number] = True
             else:
-                written[number].append((token.word, token.form, token.position))
+                written[number].append((word_of_token(sampler, token), token.form, token.position))
     return [(tuple(tokens), end) for tokens, end in zip(written, ended, strict=True)]
 
 
@@ -66,9 +77,9 @@ def write(task: Task, texts: int) -> list[tuple[tuple[Written, ...], bool]]:
 def test_texts_are_as_frequent_as_probable(kind: str, backbone: str, topic: Topic) -> None:
     run = toy_run(kind, backbone)
     options = GenerationOptions(min_length=0, max_length=LONG)
-    task = Task(run, topic, options, seed=3)
-    window, forms = star(topic)
-    aliases_1P = task.writer.star.aliases_P[None]
+    sampler = Sampler(run, topic, options, seed=3)
+    window, forms = topic_window(topic)
+    aliases_1P = sampler.writer.topic.aliases_P[None]
     window = replace(
         window, aliases_BP=aliases_1P, alias_lengths_B=torch.tensor([aliases_1P.shape[1]])
     )
@@ -77,7 +88,7 @@ def test_texts_are_as_frequent_as_probable(kind: str, backbone: str, topic: Topi
         expected = enumerate_texts(run.model, window, forms, 3)
     seen = Counter(
         tuple(word for word, *_ in tokens) if len(tokens) <= 3 and end else "longer"
-        for tokens, end in write(task, COUNT)
+        for tokens, end in write(sampler, COUNT)
     )
     agree(seen, {**expected.texts, "longer": expected.longer})
 
@@ -86,8 +97,8 @@ def test_texts_are_as_frequent_as_probable(kind: str, backbone: str, topic: Topi
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
 def test_annotated_texts_of_nklm_are_as_frequent_as_probable(backbone: str, topic: Topic) -> None:
     run = toy_run("nklm", backbone)
-    task = Task(run, topic, GenerationOptions(min_length=0, max_length=LONG), seed=3)
-    window, forms = star(topic)
+    sampler = Sampler(run, topic, GenerationOptions(min_length=0, max_length=LONG), seed=3)
+    window, forms = topic_window(topic)
     assert isinstance(run.model, NeuralKnowledgeLM)
     with torch.no_grad():
         found = enumerate_annotated(run.model, window, forms, 2)
@@ -102,12 +113,12 @@ def test_annotated_texts_of_nklm_are_as_frequent_as_probable(backbone: str, topi
         )
         expected[how] += chance
     seen = Counter(
-        tokens if len(tokens) <= 2 and end else "longer" for tokens, end in write(task, COUNT)
+        tokens if len(tokens) <= 2 and end else "longer" for tokens, end in write(sampler, COUNT)
     )
     agree(seen, expected)
 
 
-WAYS: list[tuple[Wishes, Adjust]] = [
+WAYS: list[tuple[OptionArguments, Adjust]] = [
     ({}, tempered(1.0)),
     ({"temperature": 0.5}, tempered(0.5)),
     ({"temperature": 1.7}, tempered(1.7)),
@@ -120,24 +131,24 @@ WAYS: list[tuple[Wishes, Adjust]] = [
 @pytest.mark.parametrize(("wishes", "adjust"), WAYS, ids=[str(wishes) for wishes, _ in WAYS])
 @pytest.mark.parametrize("kind", ["vanilla", "nklm", "lrlm"])
 @torch.inference_mode()
-def test_every_choice_is_made_as_asked(kind: str, wishes: Wishes, adjust: Adjust) -> None:
+def test_every_choice_is_made_as_asked(kind: str, wishes: OptionArguments, adjust: Adjust) -> None:
     run = toy_run(kind)
     options = replace(GenerationOptions(**wishes), min_length=0, max_length=LONG)
-    task = Task(run, TOPIC, options, seed=5)
-    begun = task.writer.begin()
+    sampler = Sampler(run, TOPIC, options, seed=5)
+    begun = sampler.writer.begin()
     assert isinstance(run.model, VanillaLM | NeuralKnowledgeLM)
     expected: dict[Any, float] = defaultdict(float)
-    for outcome, chance in next_tokens(run.model, task.writer.star, begun.states_BD, adjust):
+    for outcome, chance in next_tokens(run.model, sampler.writer.topic, begun.states_BD, adjust):
         if chance > 0:
             expected[outcome] += chance
     assert math.fsum(expected.values()) == pytest.approx(1)
 
     rows = torch.zeros(COUNT, dtype=torch.long)
-    rules = Rules(options, task.relations, task.writer, texts=COUNT)
-    written = task.writer.choose(
-        begun.select(rows), rules.limits(0, torch.arange(COUNT)), task.choosing
+    rules = Rules(options, sampler.relations, sampler.writer, texts=COUNT)
+    written = sampler.writer.choose(
+        begun.select(rows), rules.limits(0, torch.arange(COUNT)), sampler._choosing
     )
-    columns = (written.word_B, written.form_B, written.position_B)
+    columns = (written.token_B, written.form_B, written.position_B)
     seen = Counter(zip(*(column.tolist() for column in columns), strict=True))
     if len(expected) == 1:
         assert set(seen) == set(expected)
@@ -146,7 +157,9 @@ def test_every_choice_is_made_as_asked(kind: str, wishes: Wishes, adjust: Adjust
 
     # What is reported is the model's own probability, however the choice was made.
     own: dict[Any, list[float]] = defaultdict(list)
-    for outcome, chance in next_tokens(run.model, task.writer.star, begun.states_BD, tempered(1.0)):
+    for outcome, chance in next_tokens(
+        run.model, sampler.writer.topic, begun.states_BD, tempered(1.0)
+    ):
         own[outcome].append(math.log(chance) if chance > 0 else -math.inf)
     for outcome, log_prob in zip(
         zip(*(column.tolist() for column in columns), strict=True),
@@ -159,14 +172,14 @@ def test_every_choice_is_made_as_asked(kind: str, wishes: Wishes, adjust: Adjust
 @pytest.mark.parametrize("kind", ["vanilla", "lrlm"])
 def test_the_plain_loop_writes_the_same(kind: str) -> None:
     run = toy_run(kind)
-    task = Task(run, TOPIC, GenerationOptions(min_length=0, max_length=LONG), seed=3)
+    sampler = Sampler(run, TOPIC, GenerationOptions(min_length=0, max_length=LONG), seed=3)
     assert isinstance(run.model, VanillaLM)
     generator = torch.Generator().manual_seed(1)
     count = 400
     plain = Counter(
         tuple(VOCABULARY.words[word] for word, _ in text[:2])
         for text in (
-            plain_text(run.model, task.writer.star, length=LONG, generator=generator)
+            plain_text(run.model, sampler.writer.topic, length=LONG, generator=generator)
             for _ in range(count)
         )
     )
@@ -174,7 +187,7 @@ def test_the_plain_loop_writes_the_same(kind: str) -> None:
     def word_of(token: Written) -> str:
         return VOCABULARY.words[VOCABULARY.encode([token[0]])[0]]
 
-    fast = Counter(tuple(map(word_of, tokens[:2])) for tokens, _ in write(task, COUNT))
+    fast = Counter(tuple(map(word_of, tokens[:2])) for tokens, _ in write(sampler, COUNT))
     agree(plain, {what: number / COUNT for what, number in fast.items()})
 
 

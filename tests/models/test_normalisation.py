@@ -17,7 +17,7 @@ from tests.toy import LONELY, SPELLINGS, TOPIC, VOCABULARY, collator, encode, li
 LIMIT = 3
 
 
-def star(topic: Topic) -> tuple[Window, list[list[Words]]]:
+def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
     """A window that tells the topic's relations, and their forms."""
     document = link("v", topic)
     (window,) = collator().windows(encode(document))
@@ -32,7 +32,7 @@ def star(topic: Topic) -> tuple[Window, list[list[Words]]]:
 def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic) -> None:
     model = make_model(kind, backbone)
     assert isinstance(model, VanillaLM)
-    window, forms = star(topic)
+    window, forms = topic_window(topic)
     found = enumerate_texts(model, window, forms, LIMIT)
     assert found.total == pytest.approx(1, abs=1e-9)
     assert 0.01 < found.longer < 0.99
@@ -51,7 +51,7 @@ def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic) -> None:
 def test_all_annotated_texts_of_nklm_sum_to_one(backbone: str, topic: Topic) -> None:
     model = make_model("nklm", backbone)
     assert isinstance(model, NeuralKnowledgeLM)
-    window, forms = star(topic)
+    window, forms = topic_window(topic)
     found = enumerate_annotated(model, window, forms, 2)
     assert found.total == pytest.approx(1, abs=1e-9)
 

@@ -4,11 +4,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lrlm.heads import WordHead
+from lrlm.heads import TokenHead, WordHead
 
 
-def all_log_probs(head: WordHead, states_XD: Tensor) -> Tensor:
+def all_log_probs(head: TokenHead, states_XD: Tensor) -> Tensor:
     """Give the log-probability of every word in every state: (X, V)."""
+    assert isinstance(head, WordHead)
     hidden_XP = head.project(states_XD)
     first_XC = functional.linear(hidden_XP, *head.head_weights()).log_softmax(1)
     frequent = len(head.clusters[0])

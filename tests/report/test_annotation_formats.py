@@ -6,16 +6,16 @@ from html.parser import HTMLParser
 from typing import ClassVar
 
 import pytest
-from rich.console import Console
-
-from lrlm.annotation.annotation import Annotation
-from lrlm.errors import InputError
 from lrlm.report.annotation_conll import annotation_to_conll
 from lrlm.report.annotation_html import annotation_to_html
 from lrlm.report.annotation_text import annotation_view
 from lrlm.report.colours import hues, terminal_styles
 from lrlm.report.explanation_words import described, percent
 from lrlm.report.shown_spans import shown_spans, with_candidates
+from rich.console import Console
+
+from lrlm.annotation.annotation import Annotation
+from lrlm.errors import InputError
 from tests.annotation.made import TEXT, annotation
 
 
