@@ -166,7 +166,7 @@ def main() -> None:
     given = parser.parse_args()
     model = lrlm.load(given.run)
     with tempfile.TemporaryDirectory() as scratch:
-        corpus: Corpus = build_miniworld(Path(scratch) / "corpus", workers=2).corpus
+        corpus: Corpus = build_miniworld(Path(scratch) / "corpus", workers=2)
         documents = list(corpus.documents("test"))
         topics = {document.topic: topic_of(document) for document in documents}
         world = dict(topics)

@@ -17,6 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
     "errors",
     "progress",
+    "characters",
     "checks",
     "artifacts",
     "reading",

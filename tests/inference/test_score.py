@@ -28,7 +28,7 @@ def test_pieces_add_up_to_the_whole(corpus: Path, kind: str, tmp_path: Path) -> 
         features_cache=corpus.parent / "features",
     )
     run = Run.open(tmp_path / "run")
-    for document in Corpus(corpus).documents("valid"):
+    for document in Corpus.open(corpus).documents("valid"):
         found = score(run, document)
         encoded = list(run.encoder.encode([document]))
         whole = score_documents(run.model, run.collator.windows(encoded))

@@ -14,7 +14,7 @@ from tests.training import tiny
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    return Corpus(tiny.write_corpus(tmp_path_factory.mktemp("topics")))
+    return Corpus.open(tiny.write_corpus(tmp_path_factory.mktemp("topics")))
 
 
 def test_the_topic_of_an_article_has_everything_that_was_known(corpus: Corpus) -> None:

@@ -44,7 +44,7 @@ def test_a_packed_run_scores_nearly_the_same(run: Run, corpus: Path, tmp_path: P
     assert tensors_size(packed) < 0.6 * tensors_size(run)
     nats = []
     for each in (run, packed):
-        documents = list(each.encoder.encode(Corpus(corpus).documents("valid")))
+        documents = list(each.encoder.encode(Corpus.open(corpus).documents("valid")))
         nats.append(score_documents(each.model, each.collator.windows(documents)).nats_B)
     assert nats[1].tolist() == pytest.approx(nats[0].tolist(), rel=2e-3)
     assert nats[1].tolist() != nats[0].tolist()

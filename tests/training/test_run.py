@@ -62,8 +62,8 @@ def test_a_copy_works_without_the_corpus(corpus: Path, run_folder: Path, tmp_pat
     assert run.kind == "lrlm"
     assert run.link_options == LinkOptions(Profile.SPACES)
     assert run.config.training.window == 12
-    assert run.corpus_fingerprint == corpus_fingerprint(Corpus(corpus))
-    documents = list(run.encoder.encode(Corpus(corpus).documents("valid")))
+    assert run.corpus_fingerprint == corpus_fingerprint(Corpus.open(corpus))
+    documents = list(run.encoder.encode(Corpus.open(corpus).documents("valid")))
     scores = score_documents(run.model, run.collator.windows(documents))
     nats_per_token = float((scores.nats_B - scores.end_nats_B).sum() / scores.tokens_B.sum())
     lines = [json.loads(line) for line in (run_folder / "metrics.jsonl").read_text().splitlines()]
@@ -120,7 +120,7 @@ def test_low_precision(corpus: Path, kind: str, tmp_path: Path) -> None:
     assert outcome.best_nats_per_token is not None
     run = Run.open(tmp_path / "run")
     assert {weight.dtype for weight in run.model.parameters()} == {torch.float32}
-    documents = list(run.encoder.encode(Corpus(corpus).documents("valid")))
+    documents = list(run.encoder.encode(Corpus.open(corpus).documents("valid")))
     scores = score_documents(run.model, run.collator.windows(documents))
     exact = float((scores.nats_B - scores.end_nats_B).sum() / scores.tokens_B.sum())
     assert outcome.best_nats_per_token == pytest.approx(exact, rel=0.02)

@@ -75,7 +75,7 @@ def corpus_for(runs: Sequence[Run], folder: Path | str | None = None) -> Corpus:
     first = runs[0]
     if folder is None:
         return next(_trained_on(first), None) or _ask_for(first)
-    corpus = Corpus(folder)
+    corpus = Corpus.open(folder)
     if corpus.options != first.link_options:
         raise InputError(
             f"{corpus.folder} was linked in another way ({corpus.options}) than the corpus that"
@@ -89,7 +89,7 @@ def _trained_on(run: Run) -> Iterator[Corpus]:
     home = run.folder.resolve().parent
     for place in (Path(), home, home.parent):
         try:
-            corpus = Corpus(place / corpus_name(run))
+            corpus = Corpus.open(place / corpus_name(run))
         except FormatError:
             continue
         if corpus_fingerprint(corpus) == run.corpus_fingerprint:

@@ -18,7 +18,7 @@ def topics_for(run: Run, *, graph: Path | None = None, corpus: Path | None = Non
     if graph is not None:
         return GraphTopics(KnowledgeGraph.open(graph))
     if corpus is not None:
-        return CorpusTopics(Corpus(corpus))
+        return CorpusTopics(Corpus.open(corpus))
     if run.folder == SHIPPED:
         return MiniworldTopics()
     return _TopicsOfTraining(run)

@@ -114,7 +114,7 @@ def train(
     stands for the user's own cache.
     """
     out, listeners = Path(out), listeners or Listeners()
-    corpus = Corpus(corpus_folder)
+    corpus = Corpus.open(corpus_folder)
     require_splits(corpus)
     if board:
         require_tensorboard()
