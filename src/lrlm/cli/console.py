@@ -20,7 +20,7 @@ errors = _Console(stderr=True)
 
 
 @contextmanager
-def progress_of(unit: str) -> Iterator[Callable[[str, int], None]]:
+def progress_of(unit: str) -> Iterator[Callable[..., None]]:
     """Give a function that shows what is being done and how far it is; silent when piped."""
     columns = (
         TextColumn("{task.description}"),
@@ -33,7 +33,9 @@ def progress_of(unit: str) -> Iterator[Callable[[str, int], None]]:
         *columns, console=errors, transient=True, disable=not errors.is_terminal
     ) as progress:
         task = progress.add_task("starting", total=None)
-        yield lambda doing, done: progress.update(task, description=escape(doing), completed=done)
+        yield lambda doing, done, total=0: progress.update(
+            task, description=escape(doing), completed=done, total=total or None
+        )
 
 
 def as_plain_text(shown: RenderableType, *, width: int = 100) -> str:

@@ -10,9 +10,7 @@ import typer
 from rich.markup import escape
 
 from lrlm.cli.console import errors, output, progress_of
-from lrlm.corpora import LetterCase, LinkOptions
-from lrlm.corpora.build import BuildInputs, BuildReport, build_corpus
-from lrlm.corpora.corpus import SPLITS, Corpus
+from lrlm.corpora import Corpus, LetterCase, build_corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.errors import InputError
 from lrlm.report.article import article_view
@@ -82,24 +80,28 @@ def build(
     Files may be plain, gzip, bzip2 or xz. An article is a JSON object a line with the fields id
     and text, and optionally topic (else the id), title and gold.
     """
-    given = dict(zip(SPLITS, (train, valid, test), strict=True))
-    articles = {split: path for split, path in given.items() if path is not None}
-    if not articles:
+    if train is None and valid is None and test is None:
         raise InputError("there are no articles: give at least one of --train, --valid, --test")
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = build_corpus(
+        corpus = build_corpus(
             out,
-            BuildInputs(triples, forms, articles, graph),
-            profile=tokens,
-            options=LinkOptions(letter_case=letter_case, stop_words=stop_words),
+            graph=graph,
+            triples=triples,
+            forms=forms,
+            train=train,
+            valid=valid,
+            test=test,
+            tokens=tokens,
+            letter_case=letter_case,
+            stop_words=stop_words,
             limit=limit,
             max_bad=max_bad,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)
 
 
 @app.command(epilog="Example: lrlm corpus miniworld --out miniworld")
@@ -112,10 +114,10 @@ def miniworld(
     """Make the embedded corpus: true facts, generated articles, known mentions."""
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = build_miniworld(
+        corpus = build_miniworld(
             out, seed=seed, workers=workers, overwrite=overwrite, progress=progress
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)
 
 
 @app.command(epilog="Example: lrlm corpus stats miniworld")
@@ -150,8 +152,9 @@ def show(
         output.print(article_view(document))
 
 
-def tell_build(report: BuildReport, seconds: float) -> None:
+def tell_build(corpus: Corpus, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
+    report = corpus.report
     for reason, count in report.left_out.items():
         if count:
             errors.print(f"left out: {count:,} {escape(reason)}", highlight=False, soft_wrap=True)
@@ -167,13 +170,11 @@ def tell_build(report: BuildReport, seconds: float) -> None:
             f"{report.misplaced_gold:,} gold mentions left out: they cut through a token",
             highlight=False,
         )
-    documents = sum(
-        int(report.corpus.statistics(split)["documents"]) for split in report.corpus.splits
-    )
-    folder = escape(str(report.corpus.folder))
+    documents = sum(int(corpus.statistics(split)["documents"]) for split in corpus.splits)
+    folder = escape(str(corpus.folder))
     output.print(
         f"Wrote [bold]{folder}[/]: {documents:,} articles, {report.facts['used']:,} facts,"
-        f" tokens as in '{report.corpus.options.profile}', in {seconds:.1f} s.",
+        f" tokens as in '{corpus.options.profile}', in {seconds:.1f} s.",
         highlight=False,
         soft_wrap=True,
     )

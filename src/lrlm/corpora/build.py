@@ -4,6 +4,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -84,12 +85,12 @@ def build_corpus(
         letter_case=_choice(LetterCase, letter_case, "letter_case"), stop_words=stop_words
     )
     given = {"train": train, "valid": valid, "test": test}
-    with tempfile.TemporaryDirectory(prefix="articles-") as scratch:
+    with ExitStack() as scratch:
         inputs = BuildInputs(
             None if triples is None else Path(triples),
             None if forms is None else Path(forms),
             {
-                split: _article_file(split, articles, Path(scratch))
+                split: _article_file(split, articles, scratch)
                 for split, articles in given.items()
                 if articles is not None
             },
@@ -210,11 +211,12 @@ def _facts_of_graph(counts: Counter[str]) -> dict[str, int]:
     }
 
 
-def _article_file(split: str, articles: Articles, scratch: Path) -> Path:
+def _article_file(split: str, articles: Articles, scratch: ExitStack) -> Path:
     """Give the file of a split's articles; those that are given in Python are written to one."""
     if isinstance(articles, str | Path):
         return Path(articles)
-    path = scratch / f"{split}.jsonl"
+    folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="articles-"))
+    path = Path(folder) / f"{split}.jsonl"
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for number, given in enumerate(articles):
             try:

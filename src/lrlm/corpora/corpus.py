@@ -220,9 +220,7 @@ class Corpus:
         except FormatError as error:
             raise FormatError(f"{error}; {_HINT}") from None
         except (AttributeError, KeyError, TypeError):
-            raise FormatError(
-                f"{where}: the statistics of its splits are damaged; {_HINT}"
-            ) from None
+            raise FormatError(f"{where}: the statistics of splits are damaged; {_HINT}") from None
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:

@@ -189,9 +189,8 @@ class Staging:
         yield from self._database.sql(query).to_arrow_reader(batch_size)
 
     def _ask(self, query: str) -> tuple[int, ...]:
-        row: tuple[int, ...] | None = self._database.execute(query).fetchone()
-        assert row is not None
-        return row
+        (row,) = self._database.execute(query).fetchall()
+        return tuple(map(int, row))
 
 
 _JOIN = """
