@@ -115,7 +115,9 @@ def test_everything_is_as_the_list_of_all_segmentations_says(
 
 
 def test_a_form_is_given_as_it_was_written() -> None:
-    topic = Topic("t", "title", [Relation("likes", "first", "a\u00a0 b"), Relation("likes", "x", "c")])
+    topic = Topic(
+        "t", "title", [Relation("likes", "first", "a\u00a0 b"), Relation("likes", "x", "c")]
+    )
     (annotation,) = annotate(toy_run(), [link("b a b u", topic)])
     (span,) = annotation.spans
     assert span.relation.fact == ("likes", "first", "a b")

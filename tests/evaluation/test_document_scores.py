@@ -10,22 +10,21 @@ import pytest
 import torch
 
 from lrlm.arrays import Floats
-from lrlm.batching import Encoder, Speller
-from lrlm.corpora import LinkedDocument
 from lrlm.errors import LrlmError
-from lrlm.evaluation import DocumentScore, Reading, Spelling, read, score
-from lrlm.models import LanguageModel, score_documents
+from lrlm.evaluation.document_scores import DocumentScore, Spelling, score_documents
+from lrlm.models import LanguageModel, ScoredDocument, document_nats, lattice_of, read_documents
+from lrlm.text import LinkedDocument, Speller
+from lrlm.text.word_space import WordSpace
 from tests.models.contract import make_model
 from tests.oracles import lattice as oracle
 from tests.toy import (
     LONELY,
-    OBJECTS,
     TOPIC,
-    TYPES,
     VOCABULARY,
     ToySpeller,
     collator,
     encode,
+    encoder,
     link,
 )
 
@@ -42,10 +41,11 @@ def documents() -> list[LinkedDocument]:
     ]
 
 
-class ConstantSpeller:
+class ConstantSpeller(ToySpeller):
     """Gives every word the same log-probability."""
 
     def __init__(self, log_prob: float) -> None:
+        super().__init__()
         self.log_prob = log_prob
 
     def log_probs(self, words: Sequence[str]) -> Floats:
@@ -62,9 +62,9 @@ SPELLERS: dict[Spelling, Speller] = {
 def score_toys(
     model: LanguageModel, *, window: int = 150, batch_size: int = 60
 ) -> list[DocumentScore]:
-    return score(
+    return score_documents(
         model,
-        Encoder(VOCABULARY, ToySpeller(), TYPES, OBJECTS),
+        encoder(),
         collator(window),
         documents(),
         unknown_words=UNKNOWN_WORDS,
@@ -77,14 +77,12 @@ def test_one_reading_gives_what_three_would(kind: str, backbone: str) -> None:
     model = make_model(kind, backbone)
     found = score_toys(model)
     for spelling, speller in SPELLERS.items():
-        encoder = Encoder(VOCABULARY, speller, TYPES, OBJECTS)
-        batch = list(encoder.encode(documents()))
-        expected = score_documents(model, collator().windows(batch))
+        batch = list(encoder(WordSpace(VOCABULARY, speller)).encode(documents()))
+        expected = document_nats(model, collator().windows(batch))
         actual = [each.nats(spelling, count_end=True) for each in found]
         assert actual == pytest.approx(expected.nats_B.tolist(), abs=1e-6), spelling
         ends = [each.end_nats for each in found]
         assert ends == pytest.approx(expected.end_nats_B.tolist(), abs=1e-9)
-        assert [each.tokens for each in found] == expected.tokens_B.tolist()
         text_nats = (expected.nats_B - expected.end_nats_B).tolist()
         assert [each.nats(spelling) for each in found] == pytest.approx(text_nats, abs=1e-6)
 
@@ -117,27 +115,15 @@ def test_documents_are_described() -> None:
     assert found[0].units(count_end=True) == 6
 
 
-def readings(model: LanguageModel, window: int = 150) -> list[Reading]:
-    return list(read(model, collator(window).windows(encode(*documents()))))
-
-
-@pytest.mark.parametrize("window", [150, 3])
-def test_covered_tokens_are_those_of_some_mention(window: int) -> None:
-    covered: dict[int, set[int]] = {number: set() for number in range(len(TEXTS))}
-    for reading in readings(make_model("vanilla", "lstm"), window):
-        for row, token in reading.covered_BT.nonzero().tolist():
-            covered[int(reading.window.document_B[row])].add(token + int(reading.offset_B[row]))
-    for number, document in enumerate(documents()):
-        expected = {t for m in document.mentions for t in range(m.start, m.end)}
-        assert covered[number] == expected
+def scored(model: LanguageModel, window: int = 150) -> list[ScoredDocument]:
+    return read_documents(model, collator(window), encode(*documents()))
 
 
 def test_inside_is_the_sum_over_segmentations_of_covered_runs() -> None:
     model = make_model("lrlm", "lstm")
     found = score_toys(model)
-    (reading,) = readings(model)
-    lattice = reading.spelled(reading.window.spelling_BT)
-    for number, each in enumerate(found):
+    lattice = lattice_of(scored(model))
+    for number, (document, each) in enumerate(zip(documents(), found, strict=True)):
         words = lattice.words_BT[number, : each.tokens].tolist()
         edges = [
             oracle.Edge(
@@ -145,10 +131,9 @@ def test_inside_is_the_sum_over_segmentations_of_covered_runs() -> None:
             )
             for e in (lattice.row_E == number).nonzero().flatten().tolist()
         ]
+        covered = {t for m in document.mentions for t in range(m.start, m.end)}
         inside = outside = 0.0
-        for is_covered, run in itertools.groupby(
-            range(each.tokens), key=reading.covered_BT[number].tolist().__getitem__
-        ):
+        for is_covered, run in itertools.groupby(range(each.tokens), key=covered.__contains__):
             tokens = list(run)
             first, last = tokens[0], tokens[-1] + 1
             shifted = [
@@ -158,67 +143,55 @@ def test_inside_is_the_sum_over_segmentations_of_covered_runs() -> None:
             ]
             nats = -oracle.log_marginal(oracle.Row(words[first:last], shifted))
             inside, outside = inside + nats * is_covered, outside + nats * (not is_covered)
+        assert each.inside_tokens == len(covered)
         assert each.inside_nats[Spelling.OPEN] == pytest.approx(inside, abs=1e-9)
         assert each.outside_nats[Spelling.OPEN] == pytest.approx(outside, abs=1e-9)
         whole = -oracle.log_marginal(oracle.Row(words, edges))
         assert each.nats() == pytest.approx(whole, abs=1e-9)
 
 
-def test_what_a_reading_says_of_its_model() -> None:
-    said = {
-        kind: (reading.is_latent, reading.is_joint)
-        for kind in ("vanilla", "alias", "nklm", "lrlm")
-        for reading in readings(make_model(kind, "lstm"))
-    }
-    assert said == {
-        "vanilla": (False, False),
-        "alias": (False, False),
-        "nklm": (False, True),
-        "lrlm": (True, False),
-    }
+def test_words_may_be_counted_in_another_way() -> None:
+    """A model that reads other tokens than the corpus has is measured in the corpus's words."""
+    model = make_model("lrlm", "lstm")
+    words = [10 * (number + 1) for number in range(len(TEXTS))]
+    found = score_documents(model, encoder(), collator(), documents(), unknown_words=1, words=words)
+    assert [each.units() for each in found] == words
 
 
 def test_an_impossible_document_is_named() -> None:
     with pytest.raises(LrlmError, match="the document 'odd' has no finite probability"):
-        score(
+        score_documents(
             make_model("vanilla", "lstm"),
-            Encoder(VOCABULARY, ToySpeller(), TYPES, OBJECTS),
+            encoder(),
             collator(),
             [link("a b"), link("a w", id_="odd")],
             unknown_words=1,
         )
 
 
-def test_the_witness_sees_every_token_once_and_progress_is_told() -> None:
-    seen: dict[str, int] = {}
-    told: list[tuple[str, int]] = []
+def test_the_judge_sees_every_document_once_and_progress_is_told() -> None:
+    seen: list[str] = []
+    told: list[tuple[str, int, int]] = []
 
-    def witness(reading: Reading, members: Sequence[LinkedDocument]) -> None:
-        for number, offset, tokens in zip(
-            reading.window.document_B.tolist(),
-            reading.offset_B.tolist(),
-            reading.text_BT.sum(1).tolist(),
-            strict=True,
-        ):
-            id_ = members[number].id
-            assert offset == seen.get(id_, 0)
-            seen[id_] = seen.get(id_, 0) + tokens
+    def judge(members: Sequence[LinkedDocument], read: Sequence[ScoredDocument]) -> None:
+        seen.extend(document.id for document in members)
+        assert [document.id for document in members] == [each.encoded.id for each in read]
 
-    score(
+    score_documents(
         make_model("vanilla", "lstm"),
-        Encoder(VOCABULARY, ToySpeller(), TYPES, OBJECTS),
+        encoder(),
         collator(4),
         documents(),
         unknown_words=1,
         batch_size=4,
-        witness=witness,
-        progress=lambda what, done: told.append((what, done)),
+        judge=judge,
+        progress=lambda *how_far: told.append(how_far),
     )
-    assert seen == {document.id: len(document.tokens) for document in documents()}
-    assert told == [("scoring", 4), ("scoring", 6)]
+    assert sorted(seen) == [document.id for document in documents()]
+    assert told == [("scoring", 4, 6), ("scoring", 6, 6)]
 
 
 def test_float32_models_are_summed_in_float64() -> None:
-    (reading,) = readings(make_model("lrlm", "lstm", torch.float32))
-    assert reading.unspelled.words_BT.dtype == torch.float64
-    assert reading.unspelled.score_E.dtype == torch.float64
+    for document in scored(make_model("lrlm", "lstm", torch.float32)):
+        assert document.unspelled_N.dtype == torch.float64
+        assert document.score_E.dtype == torch.float64

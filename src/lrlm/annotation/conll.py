@@ -12,8 +12,8 @@ probability of the mention. A document ends with a blank line. Comments begin wi
 import re
 from collections import deque
 
-from lrlm.annotation.terminal import shown_spans
 from lrlm.annotation.annotation import Annotation, Span
+from lrlm.annotation.terminal import shown_spans
 
 _EMPTY = "_"
 _WHITE_SPACE = re.compile(r"\s+")

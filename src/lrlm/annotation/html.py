@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from string import Template
 
-from lrlm.annotation.terminal import describe, relation_type, shown_spans, without_overlap
 from lrlm.annotation.annotation import Annotation, Explanation, Span
+from lrlm.annotation.terminal import describe, relation_type, shown_spans, without_overlap
 from lrlm.look import counted, fragment, hues, marked_name, page, percent, shown_perplexity
 
 _LISTED = 8

@@ -9,8 +9,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from lrlm.characters import printable
 from lrlm.annotation.annotation import Annotation, Explanation, ExplanationKind, Span
+from lrlm.characters import printable
 from lrlm.look import PASTEL, counted, percent, shown_perplexity, terminal_styles
 
 _LEAST = 0.005

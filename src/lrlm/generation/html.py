@@ -7,8 +7,8 @@ from and how probable it was. Whatever the texts hold, they stay text.
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from lrlm.generation.terminal import summary
 from lrlm.generation.generated_text import GeneratedText, Piece
+from lrlm.generation.terminal import summary
 from lrlm.look import fragment, hues, marked_name, page
 
 
