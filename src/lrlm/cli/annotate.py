@@ -15,8 +15,8 @@ from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, progress_of
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_left_out, write_out
 from lrlm.errors import InputError
+from lrlm.look import counted
 from lrlm.reading import BadLines, raw_lines, stream_lines
-from lrlm.report.counted import counted
 
 if TYPE_CHECKING:
     from lrlm.inference.annotation import Annotation
@@ -205,10 +205,10 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
 def _write(
     annotation: "Annotation", format_: Format, threshold: float | None, out: Path | None
 ) -> None:
+    from lrlm.annotation.conll import annotation_to_conll
+    from lrlm.annotation.html import annotation_to_html
+    from lrlm.annotation.terminal import annotation_view
     from lrlm.inference.jsonl import annotation_line
-    from lrlm.report.annotation_conll import annotation_to_conll
-    from lrlm.report.annotation_html import annotation_to_html
-    from lrlm.report.annotation_text import annotation_view
 
     least = 0.5 if threshold is None else threshold
     if format_ is Format.TEXT and is_stream(out):

@@ -24,7 +24,7 @@ from lrlm.cli import (
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import readable
 from lrlm.errors import LrlmError
-from lrlm.report.printable import printable
+from lrlm.look import printable
 
 _AFTER_CTRL_C = 130
 """What typer gives in place of a KeyboardInterrupt."""

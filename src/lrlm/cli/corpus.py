@@ -15,8 +15,7 @@ from lrlm.corpora.build import BuildInputs, BuildReport, build_corpus
 from lrlm.corpora.corpus import SPLITS, Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.errors import InputError
-from lrlm.report.article import article_view
-from lrlm.report.corpus_table import corpus_table
+from lrlm.report.corpus_views import article_view, corpus_table
 from lrlm.text import Profile
 
 app = typer.Typer(no_args_is_help=True, help="Make linked corpora and look at them.")

@@ -14,8 +14,7 @@ from lrlm.cli.corpus import cores
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.report.article import article_view
-from lrlm.report.corpus_table import corpus_table
+from lrlm.report.corpus_views import article_view, corpus_table
 
 FORMAT = "lrlm demo"
 VERSION = 1
@@ -62,7 +61,7 @@ def _prepare(out: Path) -> None:
 def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     # Here, for the libraries behind it take seconds to load.
     from lrlm.evaluation.evaluate import evaluate
-    from lrlm.report.evaluation_sheets import sheets
+    from lrlm.report.evaluation_tables import evaluation_sheets
     from lrlm.report.sheet import to_terminal
     from lrlm.training.standing import Reporter
     from lrlm.training.train import Listeners, Wishes, train
@@ -88,6 +87,6 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
         )
     with progress_of("documents") as progress:
         evaluation = evaluate(runs, corpus=corpus.folder, progress=progress)
-    for sheet in sheets(evaluation):
+    for sheet in evaluation_sheets(evaluation):
         output.print()
         output.print(to_terminal(sheet))

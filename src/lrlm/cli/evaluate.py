@@ -74,9 +74,8 @@ def evaluate(
     from lrlm.evaluation.evaluate import evaluate as run_evaluation
     from lrlm.evaluation.results import as_dictionary
     from lrlm.inference.mentions import mention_statistics
-    from lrlm.report.evaluation_sheets import sheets
-    from lrlm.report.mention_sheet import mention_sheet
-    from lrlm.report.relation_plot import check_plot, draw_relation_plot
+    from lrlm.report.evaluation_tables import evaluation_sheets, mention_sheet
+    from lrlm.report.plots import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal
 
     if plot is not None:
@@ -107,7 +106,7 @@ def evaluate(
             device=device,
             progress=progress,
         )
-    tables = sheets(evaluation)
+    tables = evaluation_sheets(evaluation)
     if named is not None:
         tables = [*tables, mention_sheet(named)]
     if json_file is not None:

@@ -107,6 +107,8 @@ def generate(
     if out is not None:
         check_writable([out])
 
+    from lrlm.generation.html import generated_to_html
+    from lrlm.generation.terminal import generated_view
     from lrlm.inference.generate import generate as write
     from lrlm.inference.generate import stream as write_piecewise
     from lrlm.inference.generated_json import generated_to_json
@@ -114,8 +116,6 @@ def generate(
     from lrlm.inference.options import GenerationOptions
     from lrlm.inference.topic_sources import topics_for
     from lrlm.inference.topics import find_topic
-    from lrlm.report.generated_html import generated_to_html
-    from lrlm.report.generated_text import generated_view
 
     options = GenerationOptions(
         temperature=temperature,
@@ -161,7 +161,7 @@ def _wish(given: str) -> str | tuple[str, str]:
 
 
 def _show(pieces: "Iterator[Piece]") -> None:
-    from lrlm.report.generated_text import marked_piece
+    from lrlm.generation.terminal import marked_piece
 
     end = 0
     for piece in pieces:

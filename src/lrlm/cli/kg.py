@@ -17,7 +17,7 @@ from lrlm.cli.corpus import Workers, cores
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildReport, Engine, Selection, build_graph
 from lrlm.knowledge.extract import Progress, Tell
-from lrlm.report.topic_table import topic_table
+from lrlm.report.corpus_views import topic_table
 
 app = typer.Typer(no_args_is_help=True, help="Make knowledge graphs and look at them.")
 

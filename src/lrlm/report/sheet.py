@@ -1,4 +1,4 @@
-"""A table as plain cells in; the same table for the terminal, in Markdown and in LaTeX out."""
+"""A table of plain cells, and how it is written for the terminal, in Markdown and in LaTeX."""
 
 import itertools
 import re

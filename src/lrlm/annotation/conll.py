@@ -1,4 +1,4 @@
-"""An annotation in, columns out: one line a token, tagged by where it was copied from.
+"""Write an annotation in the CoNLL format: a line a token, tagged with where it was copied from.
 
     # id = Q1
     # topic = Q1
@@ -12,8 +12,8 @@ probability of the mention. A document ends with a blank line. Comments begin wi
 import re
 from collections import deque
 
+from lrlm.annotation.terminal import shown_spans
 from lrlm.inference.annotation import Annotation, Span
-from lrlm.report.shown_spans import shown_spans
 
 _EMPTY = "_"
 _WHITE_SPACE = re.compile(r"\s+")

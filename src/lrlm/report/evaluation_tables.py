@@ -1,12 +1,13 @@
-"""An evaluation in, its tables out: perplexities, bins of relations, annotation, gold."""
+"""The tables of an evaluation: perplexity, bins of relations, annotation, gold and mentions."""
 
 from collections.abc import Sequence
 
 from lrlm.evaluation.annotation import Verdict
 from lrlm.evaluation.explanations import Way
+from lrlm.evaluation.gold import Counts, GoldMentions, GoldQuality, Level, LevelCounts
 from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.evaluation.spelling import Spelling
-from lrlm.report.gold_sheets import gold_sheets
+from lrlm.inference.mentions import MentionCounts, MentionStatistics
 from lrlm.report.sheet import Cell, Sheet
 
 MODELS = {"vanilla": "Vanilla LM", "alias": "Alias LM", "nklm": "NKLM", "lrlm": "LRLM"}
@@ -27,11 +28,15 @@ _SPELLINGS = {
 _JOINT = "† joint probability of the text and one given annotation."
 _TOLD = {"alias": "‡ is told which names occur in the text."}
 """What must be known to read a model's figures; each begins with its mark."""
+_MENTIONS = (
+    "A full mention is a whole form of an object, a partial one some of its words; a repeated one"
+    " is full and names an object again."
+)
 _NOTHING = "–"
 _SMALLEST_P = 0.0001
 
 
-def sheets(evaluation: Evaluation) -> list[Sheet]:
+def evaluation_sheets(evaluation: Evaluation) -> list[Sheet]:
     """Give every table of an evaluation; those that say nothing are left out."""
     judged = [run for run in evaluation.runs if run.annotation is not None]
     return [
@@ -39,19 +44,7 @@ def sheets(evaluation: Evaluation) -> list[Sheet]:
         bins_sheet(evaluation),
         *([annotation_sheet(judged, evaluation)] if judged else []),
         *(reliability_sheet(run, evaluation) for run in judged),
-        *gold_sheets(evaluation, labels(evaluation.runs), _where(evaluation)),
-    ]
-
-
-def labels(runs: Sequence[RunResult]) -> list[str]:
-    """Name runs by model and backbone; where that is not enough, by their folder too."""
-    names = [
-        f"{MODELS.get(run.kind, run.kind)}{_mark(run)}, {BACKBONES.get(run.backbone, run.backbone)}"
-        for run in runs
-    ]
-    return [
-        name if names.count(name) == 1 else f"{name} ({run.name})"
-        for name, run in zip(names, runs, strict=True)
+        *_gold_sheets(evaluation),
     ]
 
 
@@ -89,7 +82,7 @@ def perplexity_sheet(evaluation: Evaluation) -> Sheet:
         ("model", "backbone", *(["run"] if has_names else []), *_COLUMNS.values(), "p"),
         rows,
         text_columns=3 if has_names else 2,
-        notes=_notes(evaluation),
+        notes=_perplexity_notes(evaluation),
     )
 
 
@@ -160,6 +153,104 @@ def reliability_sheet(run: RunResult, evaluation: Evaluation) -> Sheet:
     )
 
 
+def _gold_sheets(evaluation: Evaluation) -> list[Sheet]:
+    """Give the tables of gold mentions; none if they were not asked for."""
+    if evaluation.gold is None:
+        return []
+    where = _where(evaluation)
+    named = list(zip(labels(evaluation.runs), evaluation.runs, strict=True))
+    judged = {label: run.gold for label, run in named if run.gold is not None}
+    silent = [label for label, run in named if run.gold is None]
+    return [
+        gold_sheet(evaluation.gold, judged, silent, where),
+        *(threshold_sheet(label, quality, where) for label, quality in judged.items()),
+    ]
+
+
+def gold_sheet(
+    gold: GoldMentions, judged: dict[str, GoldQuality], silent: Sequence[str], where: str
+) -> Sheet:
+    """Lay out how well string matching and the best paths agree with the gold mentions."""
+    methods: dict[str, LevelCounts] = {
+        "every candidate": gold.every_candidate,
+        "longest match": gold.longest_match,
+        **{label: quality.best_path for label, quality in judged.items()},
+    }
+    rows = []
+    for level in Level:
+        best = max((counts[level].f1 or 0.0) for counts in methods.values())
+        rows += [
+            _gold_row(level.value, name, counts[level], best) for name, counts in methods.items()
+        ]
+    return Sheet(
+        f"Gold mentions of {where}",
+        ("level", "annotation", "gold", "claimed", "right", "precision", "recall", "F1"),
+        rows,
+        text_columns=2,
+        notes=_gold_notes(gold, silent, any_model=bool(judged)),
+    )
+
+
+def threshold_sheet(label: str, quality: GoldQuality, where: str) -> Sheet:
+    """Lay out precision, recall and F1 of all claims that are at least so probable."""
+    best = {
+        level: max((counts[level].f1 or 0.0) for counts in quality.by_threshold.values())
+        for level in Level
+    }
+    rows = []
+    for threshold, counts in quality.by_threshold.items():
+        row = [Cell(f"{threshold:.2f}")]
+        for level in Level:
+            f1 = counts[level].f1
+            row += [
+                Cell(_share(counts[level].precision)),
+                Cell(_share(counts[level].recall)),
+                Cell(_share(f1), is_best=f1 is not None and f1 == best[level]),
+            ]
+        rows.append(row)
+    return Sheet(
+        f"Gold mentions by the least probability of a claim, {label}, {where}",
+        ("from", *(title for level in Level for title in (f"{level.value} P", "R", "F1"))),
+        rows,
+        notes=[
+            "A claim is made from so high a probability on. P: precision; R: recall.",
+            "The best F1 is chosen on these very documents.",
+        ],
+    )
+
+
+def mention_sheet(statistics: MentionStatistics) -> Sheet:
+    """Lay out what each run names in a text, beside the articles."""
+    counted = {**statistics.runs, "the articles": statistics.gold}
+    return Sheet(
+        title=(
+            f"Mentions in a text: {statistics.samples} samples about each of"
+            f" {statistics.topics} topics of {statistics.split}"
+        ),
+        columns=("", "texts", "partial", "full", "repeated"),
+        rows=[_mention_row(name, counts) for name, counts in counted.items()],
+        notes=(_MENTIONS,),
+    )
+
+
+def labels(runs: Sequence[RunResult]) -> list[str]:
+    """Name runs by model and backbone; where that is not enough, by their folder too."""
+    names = [
+        f"{MODELS.get(run.kind, run.kind)}{_mark(run)}, {BACKBONES.get(run.backbone, run.backbone)}"
+        for run in runs
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} ({run.name})"
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
+def marks_explained(runs: Sequence[RunResult]) -> list[str]:
+    """Say what must be known to read the figures of runs that have a mark."""
+    told = [note for kind, note in _TOLD.items() if any(run.kind == kind for run in runs)]
+    return [_JOINT, *told] if any(run.is_joint for run in runs) else told
+
+
 def _verdict(label: str, name: str, verdict: Verdict) -> list[Cell]:
     accuracy = verdict.accuracy
     return [
@@ -171,7 +262,7 @@ def _verdict(label: str, name: str, verdict: Verdict) -> list[Cell]:
     ]
 
 
-def _notes(evaluation: Evaluation) -> list[str]:
+def _perplexity_notes(evaluation: Evaluation) -> list[str]:
     runs = evaluation.runs
     notes = [
         f"UPP: each of the corpus's {evaluation.unknown_words:,} unknown words is as likely.",
@@ -197,10 +288,43 @@ def _notes(evaluation: Evaluation) -> list[str]:
     return notes
 
 
-def marks_explained(runs: Sequence[RunResult]) -> list[str]:
-    """Say what must be known to read the figures of runs that have a mark."""
-    told = [note for kind, note in _TOLD.items() if any(run.kind == kind for run in runs)]
-    return [_JOINT, *told] if any(run.is_joint for run in runs) else told
+def _gold_row(level: str, name: str, counts: Counts, best: float) -> list[Cell]:
+    return [
+        Cell(level),
+        Cell(name),
+        Cell(f"{counts.gold:,}"),
+        Cell(f"{counts.claimed:,}"),
+        Cell(f"{counts.right:,}"),
+        Cell(_share(counts.precision)),
+        Cell(_share(counts.recall)),
+        Cell(_share(counts.f1), is_best=counts.f1 is not None and counts.f1 == best),
+    ]
+
+
+def _gold_notes(gold: GoldMentions, silent: Sequence[str], *, any_model: bool) -> list[str]:
+    notes = [f"{gold.documents:,} documents; object: with the span; relation: with both."]
+    if any_model:
+        notes.append("A model claims the mentions on its best path.")
+    missed = ", ".join(f"{gold.unreachable(level):,} ({level.value})" for level in Level)
+    if gold.unreachable(Level.RELATION) or gold.unreachable(Level.SPAN):
+        notes.append(f"Gold mentions that no candidate is, so that no method finds them: {missed}.")
+    if gold.without_fact:
+        notes.append(
+            f"{gold.without_fact:,} gold mentions name an object that the topic's graph lacks."
+        )
+    if gold.mentions[Level.RELATION] < gold.mentions[Level.SPAN]:
+        notes.append(
+            "Gold mentions whose object or type is not known, and claims that agree with them,"
+            " are not counted where it is compared."
+        )
+    if silent:
+        notes.append(f"Without a posterior, so without annotations: {'; '.join(silent)}.")
+    return notes
+
+
+def _mention_row(name: str, counts: MentionCounts) -> list[Cell]:
+    means = (counts.partial, counts.full, counts.repeated)
+    return [Cell(name), Cell(f"{counts.texts:,}"), *(Cell(f"{mean:.2f}") for mean in means)]
 
 
 def _mark(run: RunResult) -> str:
@@ -225,3 +349,7 @@ def _number(value: float | None) -> str:
 
 def _p(value: float) -> str:
     return f"{value:.4f}" if value >= _SMALLEST_P else f"< {_SMALLEST_P}"
+
+
+def _share(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""An evaluation in, the paper's figure out: log-probability by number of relations, as a file."""
+"""Draw the paper's figure: log-probability of a word by number of relations, a line a run."""
 
 import io
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlm.errors import InputError, MissingExtraError
 from lrlm.evaluation.results import Evaluation
-from lrlm.report.evaluation_sheets import labels, marks_explained
+from lrlm.report.evaluation_tables import labels, marks_explained
 
 FORMATS = (".png", ".svg", ".pdf")
 

@@ -1,4 +1,4 @@
-"""Written texts in, the texts with `[relation]` marks in colour out: for a terminal."""
+"""Show generated texts in a terminal: copied names in colour, each with its `[relation]`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,19 +7,15 @@ from rich.rule import Rule
 from rich.text import Text
 
 from lrlm.inference.generated import GeneratedText, Piece
-from lrlm.report.colours import terminal_styles
-from lrlm.report.counted import counted
-from lrlm.report.perplexity_words import shown_perplexity
-from lrlm.report.printable import printable
+from lrlm.look import PASTEL, counted, printable, shown_perplexity, terminal_styles
 
 _OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
 
 
-def generated_view(texts: Sequence[GeneratedText]) -> Group:
+def generated_view(texts: Sequence[GeneratedText], *, palette: Sequence[str] = PASTEL) -> Group:
     """Show texts one below the other, the best first; a type has the same colour in all of them."""
-    styles = terminal_styles(
-        piece.type for text in texts for piece in text.pieces if piece.type is not None
-    )
+    types = (piece.type for text in texts for piece in text.pieces if piece.type is not None)
+    styles = terminal_styles(types, palette)
     parts: list[Rule | Text] = []
     for number, text in enumerate(texts, start=1):
         title = Text.assemble((str(number), "bold"), (f"  {summary(text)}", "dim"))
