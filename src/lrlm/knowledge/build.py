@@ -17,12 +17,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from lrlm.artifacts import fingerprint, new_folder, write_manifest
+from lrlm.artifacts import fingerprint, fingerprints_beside, new_folder, write_manifest
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge.combine import Subset
 from lrlm.knowledge.extract import Progress, Source, Tell, extract
 from lrlm.knowledge.graph import FORMAT, VERSION, KnowledgeGraph
-from lrlm.knowledge.hashing import fingerprints_beside
 from lrlm.knowledge.index import write_index
 from lrlm.knowledge.parts import PART_BYTES, beginning
 from lrlm.knowledge.sources import Format, recognise
