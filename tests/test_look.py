@@ -1,9 +1,8 @@
-"""What all views share: how numbers are written, which colours types have, what a terminal gets."""
+"""What all views share: how numbers are written, which colours types have."""
 
 import pytest
 from rich.color import ColorSystem
 from rich.style import Style
-from rich.text import Text
 
 from lrlm.look import (
     PASTEL,
@@ -13,7 +12,6 @@ from lrlm.look import (
     hues,
     marked_name,
     percent,
-    printable,
     shown_perplexity,
     terminal_styles,
 )
@@ -37,14 +35,6 @@ def test_long_perplexities_are_powers_of_ten() -> None:
 )
 def test_probabilities_are_not_overstated(probability: float, written: str) -> None:
     assert percent(probability) == written
-
-
-def test_every_character_keeps_its_place() -> None:
-    text = "a\r\nb\x1b]0;title\x07\tc\x9b\x85d"
-    shown = printable(text)
-    assert len(shown) == len(text)
-    assert shown == "a \nb ]0;title \tc  d"
-    assert Text(shown).plain == shown  # rich takes some control characters out
 
 
 def test_colours_depend_on_the_order_alone() -> None:

@@ -18,15 +18,6 @@ def shown_perplexity(value: float) -> str:
     return f"{value:,.1f}" if value < _LONG_PERPLEXITY else f"{value:.1e}"
 
 
-_CONTROLS = [code for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"]
-_BLANK = dict.fromkeys(_CONTROLS, " ")
-
-
-def printable(text: str) -> str:
-    """Put a space in place of every character that a terminal would obey; offsets stay right."""
-    return text.translate(_BLANK)
-
-
 def percent(probability: float) -> str:
     """Write a probability so that nothing looks more certain than it is."""
     if probability >= 0.9995:

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from lrlm.annotation.terminal import annotation_view, describe, shown_spans
+from lrlm.characters import printable
 from lrlm.errors import InputError
 from lrlm.inference.annotation import Annotation
-from lrlm.look import printable
 from tests.inference.made import annotation
 
 

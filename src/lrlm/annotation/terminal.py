@@ -9,8 +9,9 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from lrlm.characters import printable
 from lrlm.inference.annotation import Annotation, Explanation, Kind, Span
-from lrlm.look import PASTEL, counted, percent, printable, shown_perplexity, terminal_styles
+from lrlm.look import PASTEL, counted, percent, shown_perplexity, terminal_styles
 
 _LEAST = 0.005
 """A further explanation of a mention is told if it is at least so probable."""

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
+from lrlm.characters import printable
 from lrlm.cli import (
     STOPPED,
     annotate,
@@ -24,7 +25,6 @@ from lrlm.cli import (
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import readable
 from lrlm.errors import LrlmError
-from lrlm.look import printable
 
 _AFTER_CTRL_C = 130
 """What typer gives in place of a KeyboardInterrupt."""

@@ -6,8 +6,9 @@ from rich.console import Group
 from rich.rule import Rule
 from rich.text import Text
 
+from lrlm.characters import printable
 from lrlm.inference.generated import GeneratedText, Piece
-from lrlm.look import PASTEL, counted, printable, shown_perplexity, terminal_styles
+from lrlm.look import PASTEL, counted, shown_perplexity, terminal_styles
 
 _OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
 

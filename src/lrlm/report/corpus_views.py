@@ -8,10 +8,11 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from lrlm.characters import printable
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.pruning import prune
 from lrlm.knowledge import KnowledgeGraph, Topic
-from lrlm.look import PASTEL, printable, terminal_styles
+from lrlm.look import PASTEL, terminal_styles
 from lrlm.text.document import LinkedDocument, Mention
 
 _FORMATS = {
