@@ -108,7 +108,7 @@ def test_notes_say_what_is_not_as_usual() -> None:
         perplexity_sheet(evaluation(LATENT, is_training_corpus=False, count_end=True)).notes
     )
     assert "trained on another corpus" in notes
-    assert "</s> is paid for and counted" in notes
+    assert "(</s>) is counted" in notes
     assert "†" not in notes
     assert "‡" not in notes
 
@@ -151,7 +151,7 @@ def test_all_tables() -> None:
         ["in truth words", "1", "100.00%"],
         ["in truth no segment", "0", "–"],
     ]
-    assert "2 true mentions have no candidate" in " ".join(annotation.notes)
+    assert "2 true mentions without a candidate" in " ".join(annotation.notes)
     assert [[cell.text for cell in row] for row in reliability.rows] == [
         ["0.5–0.6", "1", "0.550", "0.000"],
         ["0.8–0.9", "2", "0.900", "1.000"],
@@ -195,15 +195,15 @@ def test_all_methods_stand_side_by_side() -> None:
 
 def test_the_notes_say_what_is_not_found_and_not_counted() -> None:
     notes = " ".join(gold_sheet(mentions(), {"LRLM": QUALITY}, [], "x").notes)
-    assert "no method finds them: 100 (span), 100 (object), 100 (relation)." in notes
-    assert "graph lacks" not in notes
-    assert "type is not known" not in notes
-    assert "posterior" not in notes
+    assert "no method can find them: 100 (span), 100 (object), 100 (relation)." in notes
+    assert "facts lack" not in notes
+    assert "type is unknown" not in notes
+    assert "do not annotate" not in notes
     notes = " ".join(gold_sheet(mentions(typed=990, without_fact=7), {}, ["NKLM"], "x").notes)
-    assert "7 gold mentions name an object that the topic's graph lacks." in notes
-    assert "type is not known" in notes
-    assert "Without a posterior, so without annotations: NKLM." in notes
-    assert "best path" not in notes
+    assert "7 gold mentions of objects" in notes
+    assert "type is unknown" in notes
+    assert "Models that do not annotate: NKLM." in notes
+    assert "most probable path" not in notes
     assert "no method" not in " ".join(gold_sheet(mentions(right=1000), {}, [], "x").notes)
 
 

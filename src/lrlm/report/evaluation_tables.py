@@ -8,6 +8,7 @@ from lrlm.evaluation.gold import Counts, GoldMentions, GoldQuality, Level, Level
 from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.evaluation.spelling import Spelling
 from lrlm.inference.mentions import MentionCounts, MentionStatistics
+from lrlm.look import counted
 from lrlm.report.sheet import Cell, Sheet
 
 MODELS = {"vanilla": "Vanilla LM", "alias": "Alias LM", "nklm": "NKLM", "lrlm": "LRLM"}
@@ -120,11 +121,11 @@ def annotation_sheet(runs: Sequence[RunResult], evaluation: Evaluation) -> Sheet
         rows += [_verdict(label, name, verdict) for name, verdict in groups.items()]
     unlinked = max(run.annotation.unlinked for run in runs if run.annotation is not None)
     notes = [
-        "contested: several candidates, or words that are elsewhere plain words, compete.",
-        "no segment: within a true mention, or across its border.",
+        "contested: several candidates compete, or the same words are elsewhere plain words.",
+        "no segment: the span lies within a true mention, or crosses its border.",
     ]
     if unlinked:
-        notes.append(f"{unlinked:,} true mentions have no candidate; they count as wrong.")
+        notes.append(f"{counted(unlinked, 'true mention')} without a candidate, counted as wrong.")
     return Sheet(
         f"The most probable explanation is the true one, {_where(evaluation)}",
         ("model", "spans", "number", "right", "calibration error"),
@@ -213,22 +214,23 @@ def threshold_sheet(label: str, quality: GoldQuality, where: str) -> Sheet:
         ("from", *(title for level in Level for title in (f"{level.value} P", "R", "F1"))),
         rows,
         notes=[
-            "A claim is made from so high a probability on. P: precision; R: recall.",
-            "The best F1 is chosen on these very documents.",
+            "Claims are the mentions with at least the probability in the first column."
+            " P: precision; R: recall.",
+            "The best F1 is chosen on the same documents.",
         ],
     )
 
 
 def mention_sheet(statistics: MentionStatistics) -> Sheet:
     """Lay out what each run names in a text, beside the articles."""
-    counted = {**statistics.runs, "the articles": statistics.gold}
+    counts_of = {**statistics.runs, "the articles": statistics.gold}
     return Sheet(
         title=(
             f"Mentions in a text: {statistics.samples} samples about each of"
             f" {statistics.topics} topics of {statistics.split}"
         ),
         columns=("", "texts", "partial", "full", "repeated"),
-        rows=[_mention_row(name, counts) for name, counts in counted.items()],
+        rows=[_mention_row(name, counts) for name, counts in counts_of.items()],
         notes=(_MENTIONS,),
     )
 
@@ -265,17 +267,18 @@ def _verdict(label: str, name: str, verdict: Verdict) -> list[Cell]:
 def _perplexity_notes(evaluation: Evaluation) -> list[str]:
     runs = evaluation.runs
     notes = [
-        f"UPP: each of the corpus's {evaluation.unknown_words:,} unknown words is as likely.",
-        "oracle: unknown words are spelled for free.",
-        "inside, outside: tokens that some candidate span covers, and those that none does.",
-        "</s> is paid for and counted, but is neither inside nor outside."
+        f"UPP: all {evaluation.unknown_words:,} unknown words of the corpus are equally probable.",
+        "oracle: spelling an unknown word costs nothing.",
+        "inside, outside: of the tokens within candidate spans, and of all others.",
+        "The end of a document (</s>) is counted, but is neither inside nor outside."
         if evaluation.count_end
-        else "</s> is neither paid for nor counted.",
+        else "The end of a document (</s>) is not counted.",
     ]
     if evaluation.published_words is not None:
         notes.append(
             f"perplexity: {evaluation.published_words:,} of {evaluation.words_to_spell:,} unknown"
-            " words cost what the given table says, the others their spelling."
+            " words have the log-probability of the given file, the others that of the spelling"
+            " model."
         )
     if any(run.significance for run in runs):
         notes.append(
@@ -302,23 +305,26 @@ def _gold_row(level: str, name: str, counts: Counts, best: float) -> list[Cell]:
 
 
 def _gold_notes(gold: GoldMentions, silent: Sequence[str], *, any_model: bool) -> list[str]:
-    notes = [f"{gold.documents:,} documents; object: with the span; relation: with both."]
+    notes = [
+        f"{counted(gold.documents, 'document')}. span: where the mention is; object: also which"
+        " object it names; relation: also the type of the relation."
+    ]
     if any_model:
-        notes.append("A model claims the mentions on its best path.")
+        notes.append("A model claims the mentions on its most probable path.")
     missed = ", ".join(f"{gold.unreachable(level):,} ({level.value})" for level in Level)
     if gold.unreachable(Level.RELATION) or gold.unreachable(Level.SPAN):
-        notes.append(f"Gold mentions that no candidate is, so that no method finds them: {missed}.")
+        notes.append(f"Gold mentions that are no candidates, so no method can find them: {missed}.")
     if gold.without_fact:
         notes.append(
-            f"{gold.without_fact:,} gold mentions name an object that the topic's graph lacks."
+            f"{counted(gold.without_fact, 'gold mention')} of objects that the topic's facts lack."
         )
     if gold.mentions[Level.RELATION] < gold.mentions[Level.SPAN]:
         notes.append(
-            "Gold mentions whose object or type is not known, and claims that agree with them,"
-            " are not counted where it is compared."
+            "Gold mentions whose object or type is unknown are not counted at the levels that"
+            " compare it, nor are claims that agree with them."
         )
     if silent:
-        notes.append(f"Without a posterior, so without annotations: {'; '.join(silent)}.")
+        notes.append(f"Models that do not annotate: {'; '.join(silent)}.")
     return notes
 
 
