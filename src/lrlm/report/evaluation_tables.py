@@ -214,8 +214,8 @@ def threshold_sheet(label: str, quality: GoldQuality, where: str) -> Sheet:
         ("from", *(title for level in Level for title in (f"{level.value} P", "R", "F1"))),
         rows,
         notes=[
-            "Claims are the mentions with at least the probability in the first column."
-            " P: precision; R: recall.",
+            "Claims are the mentions with at least the probability in the first column.",
+            "P: precision; R: recall.",
             "The best F1 is chosen on the same documents.",
         ],
     )
@@ -306,8 +306,8 @@ def _gold_row(level: str, name: str, counts: Counts, best: float) -> list[Cell]:
 
 def _gold_notes(gold: GoldMentions, silent: Sequence[str], *, any_model: bool) -> list[str]:
     notes = [
-        f"{counted(gold.documents, 'document')}. span: where the mention is; object: also which"
-        " object it names; relation: also the type of the relation."
+        f"{counted(gold.documents, 'document')}.",
+        "span: where the mention is; object: also what it names; relation: also through which type.",
     ]
     if any_model:
         notes.append("A model claims the mentions on its most probable path.")
