@@ -307,7 +307,7 @@ def _gold_row(level: str, name: str, counts: Counts, best: float) -> list[Cell]:
 def _gold_notes(gold: GoldMentions, silent: Sequence[str], *, any_model: bool) -> list[str]:
     notes = [
         f"{counted(gold.documents, 'document')}.",
-        "span: where the mention is; object: also what it names; relation: also through which type.",
+        "span: where the mention is; object: also what it names; relation: also the type.",
     ]
     if any_model:
         notes.append("A model claims the mentions on its most probable path.")
