@@ -16,9 +16,12 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 LAYERS = (
     "errors",
+    "progress",
+    "characters",
     "checks",
     "artifacts",
-    "reading",
+    "text_files",
+    "spark_session",
     "knowledge",
     "text",
     "corpora",

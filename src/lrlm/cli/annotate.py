@@ -15,8 +15,8 @@ from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, progress_of
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_left_out, write_out
 from lrlm.errors import InputError
-from lrlm.reading import BadLines, raw_lines, stream_lines
 from lrlm.report.counted import counted
+from lrlm.text_files import BadLines, raw_lines, stream_lines
 
 if TYPE_CHECKING:
     from lrlm.inference.annotation import Annotation

@@ -23,11 +23,18 @@ from lrlm.cli import (
 )
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import readable
-from lrlm.errors import LrlmError
+from lrlm.errors import DamagedFileError, ExistsError, LrlmError, TooManyBadLinesError
 from lrlm.report.printable import printable
 
 _AFTER_CTRL_C = 130
 """What typer gives in place of a KeyboardInterrupt."""
+
+_REMEDIES: dict[type[LrlmError], str] = {
+    ExistsError: "pass --overwrite",
+    TooManyBadLinesError: "allow more with --max-bad",
+    DamagedFileError: "with --keep-damaged",
+}
+"""What to add to an error that an option would prevent."""
 
 app = typer.Typer(
     name="lrlm",
@@ -86,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
             return 2
         return _fail(f"{message} (try --help)")
     except LrlmError as error:
-        return _fail(str(error))
+        remedy = _REMEDIES.get(type(error))
+        return _fail(f"{error}: {remedy}" if remedy else str(error))
     except (KeyboardInterrupt, typer.Abort):
         return _fail(STOPPED)
     except BrokenPipeError:

@@ -15,8 +15,8 @@ from rich.progress import Progress as Bars
 from lrlm.cli.console import errors, output
 from lrlm.cli.corpus import Workers, cores
 from lrlm.knowledge import KnowledgeGraph
-from lrlm.knowledge.build import BuildReport, Engine, Selection, build_graph
-from lrlm.knowledge.extract import Progress, Tell
+from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
+from lrlm.progress import Progress
 from lrlm.report.topic_table import topic_table
 
 app = typer.Typer(no_args_is_help=True, help="Make knowledge graphs and look at them.")
@@ -34,8 +34,8 @@ def build(
     ],
     out: Annotated[Path, typer.Option(help="The folder to write; it must not exist yet.")],
     engine: Annotated[
-        Engine, typer.Option(help="Work on this machine, or on a cluster.")
-    ] = Engine.DUCKDB,
+        BuildEngine, typer.Option(help="Work on this machine, or on a cluster.")
+    ] = BuildEngine.DUCKDB,
     master: Annotated[
         str | None,
         typer.Option(help="Spark's master, such as spark://host:7077.", show_default="local\\[*]"),
@@ -77,7 +77,7 @@ def build(
         instance_of=instance_of,
     )
     start = time.perf_counter()
-    with _progress() as tell:
+    with _progress() as progress:
         report = build_graph(
             out,
             sources,
@@ -90,7 +90,7 @@ def build(
             workers=workers,
             memory=memory,
             overwrite=overwrite,
-            tell=tell,
+            progress=progress,
         )
     _tell_build(report, time.perf_counter() - start)
 
@@ -125,7 +125,7 @@ def _ids(given: str) -> set[str]:
 
 
 @contextmanager
-def _progress() -> Iterator[Tell]:
+def _progress() -> Iterator[Progress]:
     """Show what is being done, how fast and for how long still; silent when piped."""
     columns = (
         TextColumn("{task.description}"),
@@ -138,20 +138,20 @@ def _progress() -> Iterator[Tell]:
     with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
         task = bars.add_task("starting", total=None, speed="")
 
-        def tell(progress: Progress) -> None:
+        def tell(doing: str, done: int, total: int) -> None:
             seconds = time.perf_counter() - start
             bars.update(
                 task,
-                description=escape(progress.doing),
-                completed=progress.done,
-                total=progress.total or None,
-                speed=f"{progress.text / seconds / 1e6:,.0f} MB/s" if progress.text else "",
+                description=escape(doing),
+                completed=done,
+                total=total or None,
+                speed=f"{done / seconds / 1e6:,.0f} MB/s" if total else "",
             )
 
         yield tell
 
 
-def _tell_build(report: BuildReport, seconds: float) -> None:
+def _tell_build(report: GraphBuildReport, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
     for heading, lines in (
         ("skipped", report.examples),
