@@ -23,9 +23,9 @@ from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
 from lrlm.corpora.joining import join_in
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.statistics import SplitStatistics
-from lrlm.reading import BadLines, read_records
 from lrlm.text import detect_profile
 from lrlm.text.document import LinkedDocument
+from lrlm.text_files import BadLines, read_records
 
 GOAL_SECONDS, GOAL_GIGABYTES = 30, 2
 

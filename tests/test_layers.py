@@ -16,11 +16,12 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 LAYERS = (
     "errors",
-    "characters",
     "progress",
+    "characters",
     "checks",
     "artifacts",
-    "reading",
+    "text_files",
+    "spark_session",
     "look",
     "knowledge",
     "text",

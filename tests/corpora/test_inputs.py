@@ -2,14 +2,14 @@
 
 import pytest
 
-from lrlm.corpora.inputs import Article, Fact, Form, parse_article, parse_fact, parse_form
-from lrlm.reading import BadLineError
+from lrlm.corpora.inputs import Article, FactRow, FormRow, parse_article, parse_fact, parse_form
+from lrlm.text_files import BadLineError
 
 
 def test_facts() -> None:
-    assert parse_fact("s\tt\to") == Fact("s", "t", "o", literal=False)
-    assert parse_fact("s\tt\to\tentity") == Fact("s", "t", "o", literal=False)
-    assert parse_fact(' s \tt "\to\tliteral') == Fact("s", 't "', "o", literal=True)
+    assert parse_fact("s\tt\to") == FactRow("s", "t", "o", literal=False)
+    assert parse_fact("s\tt\to\tentity") == FactRow("s", "t", "o", literal=False)
+    assert parse_fact(' s \tt "\to\tliteral') == FactRow("s", 't "', "o", literal=True)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_no_fact(line: str, reason: str) -> None:
 
 
 def test_forms() -> None:
-    assert parse_form('e\t a "form" ') == Form("e", 'a "form"')
+    assert parse_form('e\t a "form" ') == FormRow("e", 'a "form"')
     for line, reason in [("e", "found 1 column"), ("e\tf\tx", "found 3"), ("e\t ", "is empty")]:
         with pytest.raises(BadLineError, match=reason):
             parse_form(line)

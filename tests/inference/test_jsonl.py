@@ -12,13 +12,12 @@ from lrlm.errors import FormatError
 from lrlm.inference.jsonl import LineLinker, TextLine, annotate_lines, annotation_line, parse_line
 from lrlm.inference.topics import MiniworldTopics
 from lrlm.knowledge import Topic
-from lrlm.knowledge.topic_json import topic_to_json
-from lrlm.reading import BadLineError, BadLines
+from lrlm.text_files import BadLineError, BadLines
 from tests.inference.made import annotation
 from tests.inference.test_annotate import toy_run
 from tests.toy import TOPIC
 
-WHOLE = topic_to_json(TOPIC)
+WHOLE = TOPIC.to_dict()
 
 
 def line(**content: Any) -> str:
@@ -45,7 +44,7 @@ def test_a_line_is_a_text_and_its_topic() -> None:
         (line(text="a", topic=3), "must be a JSON object"),
         ('{"text": "a", "topic": "a", "id": ' + "1" * 5000 + "}", "not JSON"),
         (line(text="a", topic="a", id="\ud800"), "'id' holds characters"),
-        (line(text="a", topic={"id": "\x1b[2J"}), r"'id' holds the character U\+001B"),
+        (line(text="a", topic={"id": "\x1b[2J"}), r"'id' holds the control character U\+001B"),
         (line(text="a", topic={"id": "a", "names": ["\ud800"]}), r"'names' holds .* U\+D800"),
     ],
 )

@@ -17,7 +17,7 @@ from lrlm.cli.options import Device, MaxBad, OutputFile, TopicCorpus, TopicGraph
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_examples, write_out
 from lrlm.errors import InputError
 from lrlm.look import counted
-from lrlm.reading import BadLines, raw_lines, stream_lines
+from lrlm.text_files import BadLines, raw_lines, stream_lines
 
 if TYPE_CHECKING:
     from lrlm.inference.annotation import Annotation

@@ -12,7 +12,7 @@ from lrlm.cli.console import errors, output, progress_of
 from lrlm.cli.options import MaxBad, Workers, cores
 from lrlm.cli.outputs import tell_skipped
 from lrlm.knowledge import KnowledgeGraph
-from lrlm.knowledge.build import BuildReport, Engine, Selection, build_graph
+from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
 from lrlm.report.corpus_views import topic_table
 
 app = typer.Typer(
@@ -35,8 +35,8 @@ def build(
     ],
     out: Annotated[Path, typer.Option(help="Folder to create for the graph.")],
     engine: Annotated[
-        Engine, typer.Option(help="duckdb: build on this machine; spark: on a cluster.")
-    ] = Engine.DUCKDB,
+        BuildEngine, typer.Option(help="duckdb: build on this machine; spark: on a cluster.")
+    ] = BuildEngine.DUCKDB,
     master: Annotated[
         str | None,
         typer.Option(
@@ -98,7 +98,7 @@ def build(
             workers=workers,
             memory=memory,
             overwrite=overwrite,
-            tell=lambda now: progress(now.doing, now.done, now.total),
+            progress=progress,
         )
     _tell_build(report, time.perf_counter() - start)
 
@@ -137,7 +137,7 @@ def _ids(given: str) -> set[str]:
     return {each.strip() for each in given.split(",")} - {""}
 
 
-def _tell_build(report: BuildReport, seconds: float) -> None:
+def _tell_build(report: GraphBuildReport, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
     for heading, lines in (
         ("skipped:", report.examples),

@@ -27,9 +27,9 @@ from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.literals import literal_forms
-from lrlm.reading import BadLines
 from lrlm.text import Profile, Tokens, detect_profile, tokenise
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument
+from lrlm.text_files import BadLines
 
 __all__ = ["BuildInputs", "BuildReport", "Progress", "build_corpus", "link_article"]
 

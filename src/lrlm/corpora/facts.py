@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Protocol
 
 from lrlm.artifacts import MANIFEST
-from lrlm.corpora.inputs import Fact, Form, parse_fact, parse_form
+from lrlm.corpora.inputs import FactRow, FormRow, parse_fact, parse_form
 from lrlm.corpora.joining import Join
 from lrlm.errors import InputError
 from lrlm.knowledge import KnowledgeGraph
-from lrlm.reading import BadLines, read_records
+from lrlm.text_files import BadLines, read_records
 
 
 class TopicFacts(Protocol):
@@ -91,7 +91,7 @@ class _FromGraph:
             return
         self._name(topic, (topic,))
         for relation in self._graph.topic(topic).relations:
-            self._join.add_facts([Fact(topic, relation.type, relation.object, literal=False)])
+            self._join.add_facts([FactRow(topic, relation.type, relation.object, literal=False)])
             self._name(relation.object, relation.forms)
 
     def _name(self, entity: str, forms: tuple[str, ...]) -> None:
@@ -101,4 +101,4 @@ class _FromGraph:
         for form in forms:
             if form not in known:
                 known.add(form)
-                self._join.add_forms([Form(entity, form)])
+                self._join.add_forms([FormRow(entity, form)])

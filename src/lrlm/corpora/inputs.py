@@ -9,13 +9,13 @@ articles   JSON lines: id, text; optional topic (else the id), title (else the t
 import json
 from typing import Any, NamedTuple
 
-from lrlm.knowledge.sources.triples import Fact, Form, parse_fact, parse_form
-from lrlm.reading import BadLineError
+from lrlm.knowledge.sources.triples import FactRow, FormRow, parse_fact, parse_form
+from lrlm.text_files import BadLineError
 
 __all__ = [
     "Article",
-    "Fact",
-    "Form",
+    "FactRow",
+    "FormRow",
     "article_from",
     "check_characters",
     "parse_article",

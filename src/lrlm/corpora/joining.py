@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from lrlm.corpora.corpus import SPLITS
-from lrlm.corpora.inputs import Article, Fact, Form
+from lrlm.corpora.inputs import Article, FactRow, FormRow
 from lrlm.errors import InputError, LrlmError
 
 _ROWS_AT_ONCE = {"facts": 16_384, "forms": 16_384, "articles": 1024}
@@ -26,8 +26,8 @@ _TABLES = """
     );
 """
 _COLUMNS = {
-    "facts": Fact._fields,
-    "forms": ("place", *Form._fields),
+    "facts": FactRow._fields,
+    "forms": ("place", *FormRow._fields),
     "articles": ("split", "place", *Article._fields),
 }
 
@@ -61,12 +61,12 @@ class Join:
         """Let go of the files, so that their folder can be removed."""
         self._database.close()
 
-    def add_facts(self, facts: Iterable[Fact]) -> None:
+    def add_facts(self, facts: Iterable[FactRow]) -> None:
         """Take in a graph's facts, in any order."""
         for fact in facts:
             self._add("facts", fact)
 
-    def add_forms(self, forms: Iterable[Form]) -> None:
+    def add_forms(self, forms: Iterable[FormRow]) -> None:
         """Take in the names of entities; their order counts."""
         for form in forms:
             self._add("forms", (self._names, *form))

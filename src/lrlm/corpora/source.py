@@ -13,7 +13,7 @@ from lrlm.corpora.facts import FactFiles
 from lrlm.corpora.inputs import parse_article
 from lrlm.corpora.joining import Join
 from lrlm.errors import InputError
-from lrlm.reading import BadLines, read_records
+from lrlm.text_files import BadLines, read_records
 
 _MANY_FILES = 20
 

@@ -12,7 +12,7 @@ import numpy as np
 from lrlm.batching import Speller
 from lrlm.batching.encoding import Floats
 from lrlm.corpora.importers.word_values import parse_word_and_value
-from lrlm.reading import BadLines, read_records
+from lrlm.text_files import BadLines, read_records
 
 
 class PublishedSpeller:

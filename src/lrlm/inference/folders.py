@@ -29,8 +29,8 @@ from lrlm.inference.jsonl import LineLinker, annotate_lines
 from lrlm.inference.model import Model, load
 from lrlm.inference.texts import LONGEST
 from lrlm.inference.topic_sources import topics_for
-from lrlm.knowledge.spark_session import spark_session
-from lrlm.reading import BadLines, raw_lines
+from lrlm.spark_session import spark_session
+from lrlm.text_files import BadLines, raw_lines
 
 FORMAT = "lrlm annotations"
 VERSION = 2

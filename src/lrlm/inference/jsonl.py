@@ -19,8 +19,7 @@ from lrlm.inference.annotation_json import annotation_to_json
 from lrlm.inference.texts import LONGEST, link_text
 from lrlm.inference.topics import Topics
 from lrlm.knowledge import Topic
-from lrlm.knowledge.topic_json import topic_from_json
-from lrlm.reading import BadLineError, BadLines, parse_lines
+from lrlm.text_files import BadLineError, BadLines, parse_lines
 from lrlm.training.run import Run
 
 MOST_KNOWN = 10_000
@@ -58,7 +57,7 @@ def parse_line(line: str) -> TextLine:
     if isinstance(topic, str):
         return TextLine(str(given), text, topic)
     try:
-        return TextLine(str(given), text, topic_from_json(topic))
+        return TextLine(str(given), text, Topic.from_json(topic))
     except InputError as error:
         raise BadLineError(str(error)) from None
 

@@ -10,7 +10,7 @@ from lrlm.corpora import LinkedDocument
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.facts import topics as miniworld_topics
 from lrlm.errors import InputError
-from lrlm.knowledge import TITLE, KnowledgeGraph, Relation, Topic, read_topic
+from lrlm.knowledge import TITLE, KnowledgeGraph, Relation, Topic
 from lrlm.knowledge.topic import near_matches
 
 
@@ -86,7 +86,7 @@ def find_topic(given: str, topics: Topics | None) -> Topic:
     """Read a topic from the file of that name, or find it in a collection."""
     path = Path(given)
     if path.suffix.lower() == ".json" or path.is_file():
-        return read_topic(path)
+        return Topic.from_json(path)
     if topics is None:
         raise InputError(
             f"there is no file {given!r}, and no collection to look the topic {given!r} up in;"

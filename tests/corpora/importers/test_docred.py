@@ -9,7 +9,7 @@ import pytest
 from lrlm.corpora.importers import DocRed, SplitPolicy, import_corpus
 from lrlm.corpora.importers.docred import parse_document, topic_of
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError
+from lrlm.text_files import BadLineError
 
 SENTENCES = [
     ["Ross", "Patterson", "Alger", "(", "1920", ")", "was", " ", "mayor", "of", "Calgary", "."],

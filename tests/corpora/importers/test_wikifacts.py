@@ -8,7 +8,7 @@ from lrlm.corpora import LinkedDocument
 from lrlm.corpora.importers import WikiFacts, import_corpus
 from lrlm.corpora.importers.wikifacts import Mention, parse_facts, plain_text
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError
+from lrlm.text_files import BadLineError
 from tests.corpora.small_world import digests
 from tests.generators.archives import pack, wikifacts
 

@@ -10,7 +10,7 @@ from lrlm.corpora.importers import WikiText, WikiTextForm, import_corpus
 from lrlm.corpora.importers.wikitext import RawArticle, TitleTable, split_articles, text_of
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge.build import build_graph
-from lrlm.reading import BadLines
+from lrlm.text_files import BadLines
 from tests.corpora.small_world import digests
 
 REAL = Path(__file__).parents[4] / "shared/data/wikitext"

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import open_by_content
+from lrlm.text_files import open_by_content
 
 LARGEST_FILE = 16 << 30
 """Bytes; a larger file in an archive is refused."""

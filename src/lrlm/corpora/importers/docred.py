@@ -20,8 +20,8 @@ from lrlm.corpora.importers.intake import Intake, SplitPolicy, split_by_topic, s
 from lrlm.corpora.joining import Join
 from lrlm.corpora.source import Reading
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError, open_by_content
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError, open_by_content
 
 NAMES = "pid2name.json"
 _DATES = {

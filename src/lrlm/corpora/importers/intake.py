@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lrlm.corpora.build import BuildReport, build_corpus
-from lrlm.corpora.inputs import Fact, Form, article_from, check_characters
+from lrlm.corpora.inputs import FactRow, FormRow, article_from, check_characters
 from lrlm.corpora.joining import Join
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.source import Progress, Reading, Source
 from lrlm.errors import FormatError
 from lrlm.knowledge import TITLE
-from lrlm.reading import BadLineError
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError
 
 SPLIT_SEED = 1
 """The split by topic must be the same on every machine and for ever."""
@@ -104,7 +104,7 @@ class Intake:
         self._reading = reading
         self._path = path
         self._taken: Counter[str] = Counter()
-        self._names: set[Form] = set()
+        self._names: set[FormRow] = set()
         self._bad = self._good = 0
         self.left_out: Counter[str] = Counter()
         """How much of the input is not in the corpus, by the reason."""
@@ -119,12 +119,12 @@ class Intake:
             raise BadLineError(f"the relation type {TITLE!r} is reserved")
         for field, value in (("subject", subject), ("relation", type_), ("object", object_)):
             _check_text(field, value)
-        self._join.add_facts([Fact(subject, type_, object_, literal)])
+        self._join.add_facts([FactRow(subject, type_, object_, literal)])
         self._good += 1
 
     def add_name(self, entity: str, name: str) -> None:
         """Take in a form of an entity; the first one is canonical, blank ones are no names."""
-        form = Form(entity, name.strip())
+        form = FormRow(entity, name.strip())
         if form.form and form not in self._names:
             _check_text("name", name)
             self._names.add(form)

@@ -30,9 +30,9 @@ from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.source import Progress, fingerprints
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError
-from lrlm.reading import BadLineError, BadLines, read_records
 from lrlm.text import Profile, detect_profile
 from lrlm.text.document import LinkedDocument
+from lrlm.text_files import BadLineError, BadLines, read_records
 
 _RELATION_NAMES = "rel_names.pkl"
 _VECTORS = {"entity": "entity_vec.pt", "relation": "relation_vec.pt"}

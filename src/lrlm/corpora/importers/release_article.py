@@ -13,9 +13,9 @@ from typing import Any
 
 from lrlm.corpora.inputs import check_characters
 from lrlm.knowledge import TITLE
-from lrlm.reading import BadLineError
 from lrlm.text import Profile, Tokens, split_words
 from lrlm.text.document import LinkableRelation, LinkedDocument, Mention
+from lrlm.text_files import BadLineError
 
 ANCHOR = "@anchor"
 """The type of the relation from a topic to what its article links to."""

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, TreeBuilder  # builds only, nothing i
 from xml.parsers import expat
 
 from lrlm.errors import FormatError
-from lrlm.reading import open_by_content
+from lrlm.text_files import open_by_content
 
 _BLOCK = 1 << 16
 _DEEPEST = 50

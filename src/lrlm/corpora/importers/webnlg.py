@@ -19,8 +19,8 @@ from lrlm.corpora.importers.webnlg_references import name_within, place_referenc
 from lrlm.corpora.joining import Join
 from lrlm.corpora.source import Reading
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError
 
 _NOT_GOOD = frozenset(("bad", "toFix"))
 """What annotators said of texts that do not tell the triples."""

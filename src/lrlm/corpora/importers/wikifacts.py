@@ -20,8 +20,8 @@ from lrlm.corpora.importers.release_article import ANCHOR
 from lrlm.corpora.joining import Join
 from lrlm.corpora.source import Reading
 from lrlm.errors import InputError
-from lrlm.reading import BadLineError
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError
 
 _FILE = re.compile(r"(\d+)\.([a-z]\.\w+|\w+)\.(sm|fb|en)")
 _MENTION = re.compile(r"@@(?P<words>[^@\n]+?)/(?P<kind>[fa])/ns/(?P<id>[^\s@/]+)@@")

@@ -20,8 +20,8 @@ from lrlm.corpora.inputs import parse_form
 from lrlm.corpora.joining import Join
 from lrlm.corpora.source import Reading
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError, BadLines, raw_lines, read_records
 from lrlm.text import UNKNOWN, Profile, split_words
+from lrlm.text_files import BadLineError, BadLines, raw_lines, read_records
 
 _FILE = re.compile(r"wiki\.(train|valid|test)\.(?:tokens|raw)(?:\.\w+)?")
 _TITLE = re.compile(r" ?= (?!= )(.+)(?<! =) = ?")

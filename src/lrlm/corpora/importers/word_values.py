@@ -2,7 +2,7 @@
 
 import math
 
-from lrlm.reading import BadLineError
+from lrlm.text_files import BadLineError
 
 
 def parse_word_and_value(line: str) -> tuple[str, float]:

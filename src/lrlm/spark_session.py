@@ -1,4 +1,4 @@
-"""The address of a cluster in, a session of Spark out; trouble becomes one clear line."""
+"""Start Spark, on this machine or on a cluster, and say in one line why it failed."""
 
 import os
 import re
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def spark_session(master: str | None, name: str) -> Iterator["SparkSession"]:
-    """Start Spark, or take the session that is running; `master` says where it computes."""
+    """Start Spark, or use the session that is running; `master` is the address of a cluster."""
     try:
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException

@@ -4,14 +4,22 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lrlm import reading
-from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError, BadLines, read_records
+from lrlm import text_files
+from lrlm.errors import FormatError, InputError, TooManyBadLinesError
+from lrlm.text_files import (
+    BadLineError,
+    BadLines,
+    Compression,
+    TextStream,
+    beginning_of,
+    read_records,
+)
 
 
 def parse(line: str) -> str:
@@ -48,7 +56,7 @@ def test_lines_end_only_where_lines_end(path: Path) -> None:
 def test_lines_may_cross_the_blocks_that_are_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_BLOCK", 3)
+    monkeypatch.setattr(text_files, "_BLOCK", 3)
     lines = ["a", "bcdefgh", "ij", "klm", "nopqrst"]
     path.write_text("\n".join(lines), encoding="utf-8")
     assert read(path) == lines
@@ -75,7 +83,8 @@ def test_too_many_bad_lines_stop_with_the_first_of_the_file(tmp_path: Path) -> N
     wrong.write_text("x\nbad\nbad\n", encoding="utf-8")
     bad_lines = BadLines(0.5)
     read(fine, bad_lines)
-    with pytest.raises(FormatError, match=r"wrong:2: it says so \(2 of 3 lines are bad"):
+    told = r"wrong:2: it says so \(2 of 3 lines are bad, more than the allowed 50\.000%\)$"
+    with pytest.raises(TooManyBadLinesError, match=told):
         read(wrong, bad_lines)
 
 
@@ -130,7 +139,7 @@ def test_a_damaged_file_is_refused(path: Path, pack: Callable[[bytes], bytes]) -
 
 
 def test_a_line_without_end_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(text_files, "LONGEST_LINE", 1 << 20)
     path.write_bytes(b"x\n" + b"y" * (4 << 20))
     with pytest.raises(FormatError, match=r"lines:2: a line of more than 1 MiB"):
         read(path)
@@ -138,12 +147,75 @@ def test_a_line_without_end_is_refused(path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_stream_has_lines_like_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.BufferedReader(io.BytesIO(b"a\r\nb\n\nc"))
-    assert list(reading.stream_lines(stream, Path("pipe"))) == [b"a", b"b", b"", b"c"]
-    monkeypatch.setattr(reading, "LONGEST_LINE", 1 << 10)
+    assert list(text_files.stream_lines(stream, Path("pipe"))) == [b"a", b"b", b"", b"c"]
+    monkeypatch.setattr(text_files, "LONGEST_LINE", 1 << 10)
     with pytest.raises(FormatError, match=r"pipe:1: a line of more than"):
-        list(reading.stream_lines(io.BytesIO(b"x" * 9999), Path("pipe")))
+        list(text_files.stream_lines(io.BytesIO(b"x" * 9999), Path("pipe")))
 
 
 def test_a_file_that_is_not_there_is_named(path: Path) -> None:
     with pytest.raises(InputError, match=r"lines: cannot be read \(No such file"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("pack", "compression"),
+    [
+        (bytes, None),
+        (gzip.compress, Compression.GZIP),
+        (bz2.compress, Compression.BZIP2),
+        (lzma.compress, Compression.XZ),
+    ],
+)
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_stream_fills_memory_from_any_place(
+    path: Path,
+    pack: Callable[[bytes], bytes],
+    compression: Compression | None,
+    fast: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not fast:
+        monkeypatch.setitem(sys.modules, "isal", None)
+        monkeypatch.setitem(sys.modules, "rapidgzip", None)
+    monkeypatch.setattr(text_files, "_STREAM_BLOCK", 7)
+    monkeypatch.setattr(text_files, "_SKIP_BLOCK", 5)
+    text = bytes(range(256)) * 2
+    path.write_bytes(pack(text))
+    assert Compression.of(path) is compression
+    assert beginning_of(path, 20) == text[:20]
+    assert beginning_of(path) == text
+    buffer = bytearray(100)
+    with TextStream.open(path) as stream:
+        assert stream.skip(33) is None
+        assert stream.fill(memoryview(buffer)) == (100, None)
+        assert buffer == text[33:133]
+        assert stream.fill(memoryview(bytearray(1000))) == (512 - 133, None)
+        assert stream.position() == path.stat().st_size
+        assert stream.fill(memoryview(buffer)) == (0, None)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_stream_tells_how_far_a_truncated_file_is_whole(
+    path: Path, pack: Callable[[bytes], bytes], fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not fast:
+        monkeypatch.setitem(sys.modules, "isal", None)
+        monkeypatch.setitem(sys.modules, "rapidgzip", None)
+    packed = pack(b"".join(b"line %d\n" % number for number in range(9999)))
+    path.write_bytes(packed[: len(packed) // 2])
+    buffer = bytearray(1 << 20)
+    with TextStream.open(path) as stream:
+        filled, damage = stream.fill(memoryview(buffer))
+    assert filled < 100_000
+    assert damage
+    with TextStream.open(path) as stream:
+        assert stream.skip(1 << 20)
+    with pytest.raises(FormatError, match=r"lines:1: damaged or truncated \("):
+        beginning_of(path, 1 << 20)
+
+
+def test_a_stream_of_a_file_that_is_not_there(path: Path) -> None:
+    with pytest.raises(InputError, match=r"lines: cannot be read \(No such file"):
+        TextStream.open(path)

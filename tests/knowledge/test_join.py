@@ -6,8 +6,8 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrlm.knowledge.combine import Subset, steps
-from lrlm.knowledge.statements import Kind, Statements
+from lrlm.knowledge.join import Subset, join_steps
+from lrlm.knowledge.statements import StatementKind, Statements
 from tests.knowledge.worlds import last_id
 
 ids = st.integers(0, 12).map("Q{}".format)
@@ -16,10 +16,12 @@ ids = st.integers(0, 12).map("Q{}".format)
 def followed(redirects: dict[str, str]) -> dict[str, str]:
     """Run the steps that follow redirects."""
     out = Statements()
-    out.rows += [(Kind.REDIRECT, old, None, new, None) for old, new in redirects.items()]
+    out.rows += [(StatementKind.REDIRECT, old, None, new, None) for old, new in redirects.items()]
     with duckdb.connect() as database:
         database.register("statements", out.to_table(source=0, block=0))
-        for name, query in takewhile(lambda step: step[0] != "unit_redirects", steps(Subset())):
+        for name, query in takewhile(
+            lambda step: step[0] != "unit_redirects", join_steps(Subset())
+        ):
             database.execute(f"CREATE TABLE {name} AS {query}")
         return dict(database.execute("SELECT old, new FROM redirects").fetchall())
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrlm.knowledge.search import (
+from lrlm.knowledge.index import (
     IS_PLAIN,
     KEY_LENGTH,
     PLAIN_KEYS,
