@@ -21,6 +21,10 @@ def test_one_is_one() -> None:
     assert [counted(number, "token") for number in (0, 1, 2000)] == [
         "0 tokens", "1 token", "2,000 tokens",
     ]  # fmt: skip
+    assert [counted(number, "entity", "entities") for number in (1, 2)] == [
+        "1 entity",
+        "2 entities",
+    ]
 
 
 def test_long_perplexities_are_powers_of_ten() -> None:

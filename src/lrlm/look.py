@@ -8,9 +8,9 @@ from string import Template
 _LONG_PERPLEXITY = 1e7
 
 
-def counted(number: int, noun: str) -> str:
-    """Say how many there are of something whose plural ends in an s: "1 token", "2,000 tokens"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Say how many there are of something: "1 token", "2,000 tokens"."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def shown_perplexity(value: float) -> str:

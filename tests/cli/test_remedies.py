@@ -43,6 +43,4 @@ def test_the_hint_stands_on_the_same_line(
 
     monkeypatch.setattr("lrlm.cli.corpus.build_miniworld", fail)
     assert main(["corpus", "miniworld", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == (
-        "lrlm: out exists already (pass --overwrite to replace it)\n"
-    )
+    assert capsys.readouterr().err == ("lrlm: out exists already (pass --overwrite)\n")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lrlm.inference.topics import Topics
 
 
-class Format(StrEnum):
+class AnnotationFormat(StrEnum):
     """How an annotation is written."""
 
     TEXT = "text"
@@ -63,7 +63,8 @@ def annotate(
     graph: TopicGraph = None,
     corpus: TopicCorpus = None,
     format_: Annotated[
-        Format | None, typer.Option("--format", help="Output format.", show_default="text")
+        AnnotationFormat | None,
+        typer.Option("--format", help="Output format.", show_default="text"),
     ] = None,
     out: OutputFile = None,
     threshold: Annotated[
@@ -126,7 +127,7 @@ def annotate(
         raise InputError("what is the text about? Give its topic: --topic ID or --topic FILE.json")
     if jsonl is not None and topic is not None:
         raise InputError("with --jsonl, every line names its own topic: leave out --topic")
-    if jsonl is not None and format_ not in (None, Format.JSON):
+    if jsonl is not None and format_ not in (None, AnnotationFormat.JSON):
         raise InputError(
             f"--jsonl always writes JSON, one line per text; leave out --format {format_}"
         )
@@ -161,7 +162,7 @@ def annotate(
     if jsonl is not None:
         _annotate_lines(model, topics, jsonl, out, threshold or 0.0, most, max_bad)
     else:
-        _write(annotation, format_ or Format.TEXT, threshold, out)
+        _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
 
 
 def _sort_out(places: list[str], *, has_lines: bool) -> tuple[Path | None, str | None]:
@@ -203,7 +204,7 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
 
 
 def _write(
-    annotation: "Annotation", format_: Format, threshold: float | None, out: Path | None
+    annotation: "Annotation", format_: AnnotationFormat, threshold: float | None, out: Path | None
 ) -> None:
     from lrlm.annotation.conll import annotation_to_conll
     from lrlm.annotation.html import annotation_to_html
@@ -211,14 +212,14 @@ def _write(
     from lrlm.inference.jsonl import annotation_line
 
     least = 0.5 if threshold is None else threshold
-    if format_ is Format.TEXT and is_stream(out):
+    if format_ is AnnotationFormat.TEXT and is_stream(out):
         output.print(annotation_view(annotation, threshold=least, palette=palette()))
         return
-    if format_ is Format.TEXT:
+    if format_ is AnnotationFormat.TEXT:
         content = as_plain_text(annotation_view(annotation, threshold=least))
-    elif format_ is Format.JSON:
+    elif format_ is AnnotationFormat.JSON:
         content = annotation_line(annotation, threshold=threshold or 0.0) + "\n"
-    elif format_ is Format.HTML:
+    elif format_ is AnnotationFormat.HTML:
         content = annotation_to_html(annotation, threshold=least)
     else:
         content = annotation_to_conll(annotation, threshold=least)

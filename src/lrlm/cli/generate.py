@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lrlm.inference.generated import Piece
 
 
-class Format(StrEnum):
+class GenerationFormat(StrEnum):
     """How generated texts are written."""
 
     TEXT = "text"
@@ -92,7 +92,9 @@ def generate(
         bool,
         typer.Option("--stream", help="Write one text, shown word by word as it is generated."),
     ] = False,
-    format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
+    format_: Annotated[
+        GenerationFormat, typer.Option("--format", help="Output format.")
+    ] = GenerationFormat.TEXT,
     out: OutputFile = None,
     device: Device = "auto",
 ) -> None:
@@ -106,7 +108,9 @@ def generate(
         raise InputError(
             "what should the texts be about? Give a topic: --topic ID or --topic FILE.json"
         )
-    if stream and (format_ is not Format.TEXT or out is not None or samples not in (None, 1)):
+    if stream and (
+        format_ is not GenerationFormat.TEXT or out is not None or samples not in (None, 1)
+    ):
         raise InputError(
             "--stream shows one text on the terminal: leave out --format, --out and -n"
         )
@@ -145,12 +149,12 @@ def generate(
             texts = write(model.run, found, options, samples=number, seed=seed)
     if stream:
         _show(write_piecewise(model.run, found, options, seed=seed))
-    elif format_ is Format.JSON:
+    elif format_ is GenerationFormat.JSON:
         content = generated_to_json(
             texts, model=model.kind, topic=found.id, seed=seed, options=options
         )
         write_out(json.dumps(content, ensure_ascii=False, indent=1) + "\n", out)
-    elif format_ is Format.HTML:
+    elif format_ is GenerationFormat.HTML:
         about = f"Written by a model of the kind {model.kind}; seed {seed}."
         write_out(generated_to_html(texts, title=found.names[0], about=about), out)
     elif out is not None:

@@ -13,6 +13,7 @@ from lrlm.cli.options import MaxBad, Workers, cores
 from lrlm.cli.outputs import tell_skipped
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
+from lrlm.look import counted
 from lrlm.report.corpus_views import topic_table
 
 app = typer.Typer(
@@ -152,9 +153,10 @@ def _tell_build(report: GraphBuildReport, seconds: float) -> None:
         errors.print(f"[dim]{number:>14,}  {escape(what)}[/]", highlight=False, soft_wrap=True)
     tables = report.graph.manifest["tables"]
     output.print(
-        f"Wrote [bold]{escape(str(report.graph.folder))}[/]: {tables['entities']:,} entities with"
-        f" {tables['names']:,} names, {tables['facts']:,} facts of {tables['relation_types']:,}"
-        f" types, in {seconds:.1f} s.",
+        f"Wrote [bold]{escape(str(report.graph.folder))}[/]:"
+        f" {counted(tables['entities'], 'entity', 'entities')} with"
+        f" {counted(tables['names'], 'name')}, {counted(tables['facts'], 'fact')} of"
+        f" {counted(tables['relation_types'], 'type')}, in {seconds:.1f} s.",
         highlight=False,
         soft_wrap=True,
     )

@@ -9,10 +9,10 @@ from collections.abc import Collection
 from lrlm.errors import DamagedFileError, ExistsError, LrlmError, TooManyBadLinesError
 
 _REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
-    (ExistsError, "--overwrite", "pass --overwrite to replace it"),
-    (ExistsError, "--resume", "pass --resume to continue it"),
-    (TooManyBadLinesError, "--max-bad", "pass a larger --max-bad to skip them"),
-    (DamagedFileError, "--keep-damaged", "pass --keep-damaged to use what comes before"),
+    (ExistsError, "--overwrite", "pass --overwrite"),
+    (ExistsError, "--resume", "pass --resume"),
+    (TooManyBadLinesError, "--max-bad", "allow more with --max-bad"),
+    (DamagedFileError, "--keep-damaged", "pass --keep-damaged"),
 )
 
 
