@@ -20,7 +20,7 @@ from benchmarks.corpus_inputs import inputs_in, parser
 from lrlm.corpora.build import BuildInputs, link_article
 from lrlm.corpora.corpus import SPLITS, CorpusWriter, to_table
 from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
-from lrlm.corpora.joining import join_in
+from lrlm.corpora.staging import staging_in
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.text import detect_profile

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from lrlm.annotation.conll import annotation_to_conll
-from tests.inference.made import TEXT, annotation
+from tests.annotation.made import TEXT, annotation
 
 
 def test_columns() -> None:

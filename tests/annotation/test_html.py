@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import ClassVar
 
 from lrlm.annotation.html import _with_candidates, annotation_to_html, html_fragment
-from tests.inference.made import TEXT, annotation
+from tests.annotation.made import TEXT, annotation
 
 
 class Page(HTMLParser):

@@ -10,8 +10,8 @@ from rich.text import Text
 from lrlm.annotation.terminal import annotation_view, describe, shown_spans
 from lrlm.characters import printable
 from lrlm.errors import InputError
-from lrlm.inference.annotation import Annotation
-from tests.inference.made import annotation
+from lrlm.annotation.annotation import Annotation
+from tests.annotation.made import annotation
 
 
 def test_what_is_shown_does_not_overlap() -> None:

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from lrlm.inference import topic_sources
 
 from lrlm.cli import main
 from lrlm.cli.outputs import STREAM
-from lrlm.inference import topic_sources
-from lrlm.inference.model import load
-from lrlm.inference.topic_sources import topics_for
+from lrlm.model import load
+from lrlm.runs.topics import topics_for
 from lrlm.training.train import Wishes, train
 from tests.training import tiny
 
@@ -122,7 +122,7 @@ def test_text_is_the_format_and_standard_input_a_place(
 def test_without_a_run_the_shipped_one_is_used(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lrlm.inference.model.SHIPPED", here / "lrlm")
+    monkeypatch.setattr("lrlm.model.SHIPPED", here / "lrlm")
     monkeypatch.setattr(topic_sources, "SHIPPED", here / "lrlm")
     (here / "norway.txt").write_text("Norway is in Europe.")
     said = annotated(capsys, "norway.txt", "--topic", "Norway", "--format", "json")

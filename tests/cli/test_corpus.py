@@ -11,7 +11,7 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.corpora import miniworld
-from lrlm.corpora.build import build_corpus
+from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import Corpus
 from tests.corpora import small_world
 from tests.corpora.small_world import TRIPLES, as_arguments, digests
@@ -21,7 +21,7 @@ CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")  # colours and progress bars a
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    return build_corpus(tmp_path / "rivers", small_world.write(tmp_path / "in")).corpus.folder
+    return build_from(tmp_path / "rivers", small_world.write(tmp_path / "in")).folder
 
 
 def test_build_says_what_it_built(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,12 +30,12 @@ def test_build_says_what_it_built(tmp_path: Path, capsys: pytest.CaptureFixture[
     output, errors = capsys.readouterr()
     assert re.fullmatch(r"Wrote .*/out: 3 articles, 5 facts, .*'raw', in [\d.]+ s\.\n", output)
     assert re.fullmatch(r"left out: facts .* \(1\)\n", errors)
-    assert Corpus(tmp_path / "out").splits == ("train", "test")
+    assert Corpus.open(tmp_path / "out").splits == ("train", "test")
 
 
 def test_the_command_builds_what_the_function_builds(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in")
-    build_corpus(tmp_path / "function", inputs)
+    build_from(tmp_path / "function", inputs)
     assert main([*as_arguments(inputs, tmp_path / "command"), "--workers", "1"]) == 0
     assert digests(tmp_path / "command") == digests(tmp_path / "function")
 
@@ -44,7 +44,7 @@ def test_options_reach_the_build(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in")
     options = ["--tokens", "wikitext", "--letter-case", "variants", "--stop-words", "--limit", "1"]
     assert main([*as_arguments(inputs, tmp_path / "out"), *options, "--workers", "1"]) == 0
-    manifest = Corpus(tmp_path / "out").manifest
+    manifest = Corpus.open(tmp_path / "out").manifest
     assert manifest["options"] == {
         "profile": "wikitext",
         "letter_case": "variants",
@@ -138,7 +138,7 @@ def test_stats_as_json(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None
     figures = json.loads(capsys.readouterr().out)
     assert list(figures) == ["train", "test"]
     assert figures["train"]["documents"] == 2
-    assert figures == {split: Corpus(corpus).statistics(split) for split in Corpus(corpus).splits}
+    assert figures == {split: Corpus.open(corpus).statistics(split) for split in Corpus.open(corpus).splits}
 
 
 def test_show_names_every_candidate(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:

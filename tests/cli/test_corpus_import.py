@@ -45,7 +45,7 @@ def test_every_format_becomes_a_corpus(
     output, errors = capsys.readouterr()
     assert output.startswith("Wrote ")
     assert "Traceback" not in errors
-    corpus = Corpus(tmp_path / "out")
+    corpus = Corpus.open(tmp_path / "out")
     assert corpus.manifest["made_by"].startswith(f"lrlm corpus import {kind}")
     assert main(["corpus", "stats", str(tmp_path / "out"), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lrlm.cli import main
-from lrlm.corpora.build import build_corpus
+from lrlm.corpora.build import build_from
 from lrlm.evaluation import Spelling, as_dictionary, evaluate
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 from lrlm.training.train import Wishes, train
 from tests.corpora import small_world
 from tests.training.tiny import SETTINGS
@@ -55,7 +55,7 @@ def write_corpus(folder: Path, name: str, *, towns: int = 20, with_gold: bool = 
         valid=articles[-12:-10],
         test=articles[-10:],
     )
-    return build_corpus(folder / name, inputs).corpus.folder
+    return build_from(folder / name, inputs).folder
 
 
 @pytest.fixture(scope="module")

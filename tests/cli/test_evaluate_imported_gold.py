@@ -50,7 +50,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
     write(folder / "in", "train_annotated", [document(n, "Rhine") for n in range(12)])
     write(folder / "in", "dev", [document(n, "Elbe") for n in range(12, 16)])
-    corpus = import_corpus(folder / "docred", DocRed(folder / "in")).corpus
+    corpus = import_corpus(folder / "docred", DocRed(folder / "in"))
     train(
         corpus.folder,
         folder / "lrlm",
@@ -86,7 +86,7 @@ def test_the_dev_documents_are_evaluated(home: Path, tmp_path: Path) -> None:
 
 def test_another_import_is_evaluated_by_its_folder(home: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "in", "dev_revised", [document(n, "Oder") for n in range(20, 23)])
-    corpus = import_corpus(tmp_path / "other", DocRed(other)).corpus
+    corpus = import_corpus(tmp_path / "other", DocRed(other))
     arguments = [str(home / "lrlm"), "--corpus", str(corpus.folder), "--split", "valid"]
     gold, run = gold_of(arguments, tmp_path / "e.json")
     assert gold["mentions"]["span"] == run["best_path"]["span"]["gold"] == 12

@@ -1,7 +1,7 @@
 """Scores and places made by hand."""
 
 from lrlm.evaluation import DocumentScore, Place, Spelling, Way
-from lrlm.evaluation.explanations import Explanation
+from lrlm.evaluation.annotation_quality import Explanation
 
 
 def document_score(

@@ -8,7 +8,7 @@ import pytest
 
 from lrlm.corpora import GoldMention, LinkedDocument
 from lrlm.evaluation import Place, Way, explain, read
-from lrlm.evaluation.explanations import (
+from lrlm.evaluation.annotation_quality import (
     Explanation,
     Fact,
     all_words_probability,

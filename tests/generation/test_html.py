@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 from lrlm.generation.html import generated_to_html, html_fragment
-from lrlm.inference.generated import GeneratedText, Piece
+from lrlm.generation.generated_text import GeneratedText, Piece
 
 TEXT = "It was <Oslo> & krones."
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from lrlm.models import LatentRelationLM, NeuralKnowledgeLM, VanillaLM
 from lrlm.models.nklm import position_log_probs
 from lrlm.models.writing import Star
+from tests.oracles.softmax import all_log_probs
 
 Outcome = tuple[int, int, int]
 """Word, form (−1 for none) and position."""
@@ -65,7 +66,7 @@ def next_tokens(
             p_forms = adjust(_form_log_probs(model, star, state_1D, forms)).tolist()
             for form, p_a in zip(forms.tolist(), p_forms, strict=True):
                 yield (int(star.words_FL[form, 0]), form, 0), p_relation * p_e * p_a
-    for word, p in enumerate(adjust(model.words.all_log_probs(state_1D)[0]).tolist()):
+    for word, p in enumerate(adjust(all_log_probs(model.words, state_1D)[0]).tolist()):
         yield (word, -1, 0), p_word * p
 
 
@@ -81,7 +82,7 @@ def _next_of_nklm(
         score = model.copy(chosen_1D)[0]
         log_copy = torch.nn.functional.logsigmoid(torch.cat([-score, score]))
         p_not, p_copy = adjust(log_copy).tolist() if fact else (1.0, 0.0)
-        for word, p in enumerate(adjust(model.words.all_log_probs(chosen_1D)[0]).tolist()):
+        for word, p in enumerate(adjust(all_log_probs(model.words, chosen_1D)[0]).tolist()):
             yield (word, -1, 0), p_fact * p_not * p
         if not fact:
             continue
@@ -146,7 +147,7 @@ def plain_text(
 
 def _all_log_probs(model: VanillaLM, star: Star, state_1D: Tensor) -> Tensor:
     """Give the log-probability of every word, and behind them of every form."""
-    log_words = model.words.all_log_probs(state_1D)[0]
+    log_words = all_log_probs(model.words, state_1D)[0]
     if not isinstance(model, LatentRelationLM) or not star.relations:
         return log_words
     log_word, log_relation = model.source(state_1D, torch.tensor([True]))

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lrlm.training.run import Run
+from lrlm.runs.run import Run
 from lrlm.training.train import Wishes, train
 from tests.training import tiny
 from tests.training.toy_training import make_model, make_trainer

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 import torch
+from lrlm.training.standing import Reporter, Standing
+from lrlm.training.surroundings import Surroundings
 from torch import Tensor
 
 from lrlm.errors import InputError
+from lrlm.runs.config import TrainingConfig
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.config import TrainingConfig
 from lrlm.training.interruption import Interruption, StoppedError
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies, weights_of
-from lrlm.training.standing import Reporter, Standing
-from lrlm.training.surroundings import Surroundings
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 Result = tuple[dict[str, Tensor], dict[str, Tensor], list[dict[str, Any]]]

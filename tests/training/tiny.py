@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from lrlm.corpora.build import build_corpus
+from lrlm.corpora.build import build_from
 from tests.corpora import small_world
 
 SETTINGS = (
@@ -58,7 +58,7 @@ def write_corpus(
         forms=forms,
         **{split: parts[split] for split in splits},
     )
-    return build_corpus(folder / "corpus", inputs).corpus.folder
+    return build_from(folder / "corpus", inputs).folder
 
 
 def arguments(corpus: Path, out: Path, *more: str) -> list[str]:

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
+from lrlm.training.shares import Documents
+from lrlm.training.surroundings import Surroundings
 
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.heads import RelationConfig, WordConfig
 from lrlm.models import LanguageModel, ModelConfig, build_model
-from lrlm.training.config import TrainingConfig
+from lrlm.runs.config import TrainingConfig
 from lrlm.training.loop import Trainer
-from lrlm.training.shares import Documents
-from lrlm.training.surroundings import Surroundings
 from tests.toy import LONELY, OBJECTS, TOPIC, TYPES, VOCABULARY, WIDTH, collator, encode, link
 
 WINDOW = 4

@@ -13,7 +13,7 @@ import re
 from collections import deque
 
 from lrlm.annotation.terminal import shown_spans
-from lrlm.inference.annotation import Annotation, Span
+from lrlm.annotation.annotation import Annotation, Span
 
 _EMPTY = "_"
 _WHITE_SPACE = re.compile(r"\s+")

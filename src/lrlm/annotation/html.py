@@ -9,7 +9,7 @@ from html import escape
 from string import Template
 
 from lrlm.annotation.terminal import describe, relation_type, shown_spans, without_overlap
-from lrlm.inference.annotation import Annotation, Explanation, Span
+from lrlm.annotation.annotation import Annotation, Explanation, Span
 from lrlm.look import counted, fragment, hues, marked_name, page, percent, shown_perplexity
 
 _LISTED = 8

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lrlm.characters import printable
-from lrlm.inference.annotation import Annotation, Explanation, Kind, Span
+from lrlm.annotation.annotation import Annotation, Explanation, ExplanationKind, Span
 from lrlm.look import PASTEL, counted, percent, shown_perplexity, terminal_styles
 
 _LEAST = 0.005
@@ -84,9 +84,9 @@ def relation_type(span: Span) -> str:
 
 def describe(explanation: Explanation, span: Span) -> str:
     """Say how a span came about."""
-    if explanation.kind is Kind.WORDS:
+    if explanation.kind is ExplanationKind.WORDS:
         return "words"
-    if explanation.kind is Kind.CROSSING:
+    if explanation.kind is ExplanationKind.CROSSING:
         return "part of a longer name"
     if not explanation.steps:
         return "other mixtures"

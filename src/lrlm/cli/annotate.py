@@ -20,10 +20,10 @@ from lrlm.look import counted
 from lrlm.text_files import BadLines, raw_lines, stream_lines
 
 if TYPE_CHECKING:
-    from lrlm.inference.annotation import Annotation
-    from lrlm.inference.folders import Settings
-    from lrlm.inference.model import Model
-    from lrlm.inference.topics import Topics
+    from lrlm.annotation.annotation import Annotation
+    from lrlm.annotation.folders import Settings
+    from lrlm.model import Model
+    from lrlm.runs.topics import Topics
 
 
 class AnnotationFormat(StrEnum):
@@ -132,21 +132,20 @@ def annotate(
             f"--jsonl always writes JSON, one line per text; leave out --format {format_}"
         )
 
-    from lrlm.inference.texts import LONGEST, read_text
+    from lrlm.corpora import LONGEST, read_text
 
     most = longest or LONGEST
     if jsonl is not None and is_folder:
         if out is None or is_stream(out):
             raise InputError("where should the annotated files go? Name a folder: --out DIR")
-        from lrlm.inference.folders import Settings
+        from lrlm.annotation.folders import Settings
 
         settings = Settings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
         _annotate_folder(Path(jsonl), out, settings, engine, master)
         return
 
-    from lrlm.inference.model import load
-    from lrlm.inference.topic_sources import topics_for
-    from lrlm.inference.topics import find_topic
+    from lrlm.model import load
+    from lrlm.runs.topics import find_topic, topics_for
 
     text = ""
     if text_place is not None:
@@ -209,7 +208,7 @@ def _write(
     from lrlm.annotation.conll import annotation_to_conll
     from lrlm.annotation.html import annotation_to_html
     from lrlm.annotation.terminal import annotation_view
-    from lrlm.inference.jsonl import annotation_line
+    from lrlm.annotation.jsonl import annotation_line
 
     least = 0.5 if threshold is None else threshold
     if format_ is AnnotationFormat.TEXT and is_stream(out):
@@ -235,7 +234,7 @@ def _annotate_lines(
     longest: int,
     max_bad: float,
 ) -> None:
-    from lrlm.inference.jsonl import LineLinker, annotate_lines
+    from lrlm.annotation.jsonl import LineLinker, annotate_lines
 
     where = Path("standard input" if source == STREAM else source)
     lines = stream_lines(sys.stdin.buffer, where) if source == STREAM else raw_lines(where)
@@ -260,7 +259,7 @@ def _annotate_lines(
 def _annotate_folder(
     source: Path, out: Path, settings: "Settings", engine: Engine | None, master: str | None
 ) -> None:
-    from lrlm.inference.folders import annotate_folder
+    from lrlm.annotation.folders import annotate_folder
 
     if engine is Engine.SPARK:
         if settings.device not in ("auto", "cpu"):

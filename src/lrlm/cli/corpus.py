@@ -134,7 +134,7 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Show statistics of each split, as in the paper's table of datasets."""
-    corpus = Corpus(folder)
+    corpus = Corpus.open(folder)
     if as_json:
         figures = {split: corpus.statistics(split) for split in corpus.splits}
         output.print_json(json.dumps(figures))
@@ -157,7 +157,7 @@ def show(
     number: Annotated[int, typer.Option("-n", min=1, help="Number of articles.")] = 3,
 ) -> None:
     """Show articles with their candidate mentions in colour."""
-    corpus = Corpus(folder)
+    corpus = Corpus.open(folder)
     if article is not None:
         output.print(article_view(corpus.document(article), palette=palette()))
         return

@@ -78,8 +78,8 @@ def evaluate(
     Runs that are compared must have been trained on the same corpus with the same vocabulary.
     """
     from lrlm.evaluation.evaluate import evaluate as run_evaluation
+    from lrlm.evaluation.mentions import mention_statistics
     from lrlm.evaluation.results import as_dictionary
-    from lrlm.inference.mentions import mention_statistics
     from lrlm.report.evaluation_tables import evaluation_sheets, mention_sheet
     from lrlm.report.plots import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal

@@ -15,7 +15,7 @@ from lrlm.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lrlm.inference.generated import Piece
+    from lrlm.generation.generated_text import Piece
 
 
 class GenerationFormat(StrEnum):
@@ -119,13 +119,12 @@ def generate(
 
     from lrlm.generation.html import generated_to_html
     from lrlm.generation.terminal import generated_view
-    from lrlm.inference.generate import generate as write
-    from lrlm.inference.generate import stream as write_piecewise
-    from lrlm.inference.generated_json import generated_to_json
-    from lrlm.inference.model import load
-    from lrlm.inference.options import GenerationOptions
-    from lrlm.inference.topic_sources import topics_for
-    from lrlm.inference.topics import find_topic
+    from lrlm.generation.generate import generate as write
+    from lrlm.generation.generate import stream as write_piecewise
+    from lrlm.generation.generated_text import generated_to_json
+    from lrlm.model import load
+    from lrlm.generation.options import GenerationOptions
+    from lrlm.runs.topics import find_topic, topics_for
 
     options = GenerationOptions(
         temperature=temperature,

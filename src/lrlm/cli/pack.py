@@ -17,7 +17,7 @@ def pack(
     ] = False,
 ) -> None:
     """Make a small copy of a run to share: without checkpoints, weights in half precision."""
-    from lrlm.training.packing import pack as pack_run
+    from lrlm.runs.packing import pack as pack_run
 
     packed = pack_run(run, out, overwrite=overwrite)
     size = sum(path.stat().st_size for path in packed.folder.rglob("*") if path.is_file())

@@ -111,7 +111,7 @@ def train(
     continues from there, to the same result. To train in several processes: torchrun
     --nproc-per-node 2 -m lrlm train …
     """
-    from lrlm.models.perplexity import perplexity_of
+    from lrlm.text import perplexity_per_word
     from lrlm.training.standing import Reporter
     from lrlm.training.train import Listeners, Wishes, list_of_settings
     from lrlm.training.train import train as run_training
@@ -146,7 +146,7 @@ def train(
     best = outcome.best_nats_per_token
     output.print(
         f"Wrote [bold]{escape(str(out))}[/]: validation perplexity"
-        f" {'unknown' if best is None else f'{perplexity_of(best, 1):.2f}'} after"
+        f" {'unknown' if best is None else f'{perplexity_per_word(best, 1):.2f}'} after"
         f" {counted(outcome.position.updates, 'update')}, in {time.perf_counter() - start:.0f} s.",
         highlight=False,
         soft_wrap=True,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from lrlm.generation.terminal import summary
-from lrlm.inference.generated import GeneratedText, Piece
+from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.look import fragment, hues, marked_name, page
 
 

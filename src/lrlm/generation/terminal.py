@@ -7,7 +7,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from lrlm.characters import printable
-from lrlm.inference.generated import GeneratedText, Piece
+from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.look import PASTEL, counted, shown_perplexity, terminal_styles
 
 _OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}

@@ -9,6 +9,6 @@ quantities as people do, and `topic` holds what is known about one topic.
 """
 
 from lrlm.knowledge.graph import Entity, KnowledgeGraph, Match
-from lrlm.knowledge.topic import TITLE, Relation, Topic
+from lrlm.knowledge.topic import TITLE, Relation, Topic, near_matches
 
-__all__ = ["TITLE", "Entity", "KnowledgeGraph", "Match", "Relation", "Topic"]
+__all__ = ["TITLE", "Entity", "KnowledgeGraph", "Match", "Relation", "Topic", "near_matches"]

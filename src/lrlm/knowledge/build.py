@@ -45,7 +45,9 @@ class BuildEngine(StrEnum):
     """What reads the sources and joins their statements."""
 
     DUCKDB = "duckdb"
+    """This machine, on as many cores as are given."""
     SPARK = "spark"
+    """A cluster."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class GraphBuildReport:
     examples: tuple[str, ...] = ()
     """The first bad lines, each with file, line number and reason."""
     notes: tuple[str, ...] = ()
-    """Lines that were used, but of which something is worth saying."""
+    """Remarks on lines that were used, such as unknown data types."""
     damaged: tuple[str, ...] = field(default=())
     """Files that were used up to where they are damaged."""
 

@@ -34,12 +34,12 @@ from lrlm.progress import Progress, silent
 from lrlm.text_files import BadLines, TextStream
 
 PART_BYTES = 32 << 20
-"""Of text, not of its compressed form: what a worker takes at a time, and what a kill can cost."""
+"""The size of a part in bytes of text, not compressed: what a kill can cost for each worker."""
 
 _SUMMARY = b"lrlm part"
 _EXAMPLES = 5
 _LINES_BEFORE_GIVING_UP = 100_000
-"""A file with too many bad lines is given up after so many, not at its end."""
+"""A file with too many bad lines is given up after this many lines, not at its end."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,11 @@ class Extracted:
 
     bad_lines: BadLines
     files: list[Path] = field(default_factory=list)
-    """Files of statements, unless they have been combined already."""
+    """Files of statements, unless they have been joined already."""
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     counts: dict[str, int] | None = None
-    """What became of the statements, if they have been combined."""
+    """What became of the statements, if they have been joined already."""
 
 
 def extract(
@@ -227,7 +227,7 @@ _Submit = Callable[[memoryview, Path, FilePart, int, SourceFormat], "Future[Part
 
 @contextmanager
 def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterator[_Submit]:
-    """Give a function that has a part parsed, here or by one of several processes."""
+    """Give a function that submits a part for parsing, here or in one of several processes."""
     if workers == 1:
         yield partial(_at_once, language)
         return
@@ -257,7 +257,7 @@ def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterato
 
 
 class _Slot:
-    """A file in memory through which a text goes to another process without being copied."""
+    """A file mapped into memory, through which a text reaches another process without copying."""
 
     def __init__(self, path: Path, size: int) -> None:
         self.path = path

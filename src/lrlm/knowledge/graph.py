@@ -175,7 +175,7 @@ class KnowledgeGraph:
         """
         return dict(self._rows("SELECT id, label FROM types ORDER BY number"))
 
-    def search(self, name: str, limit: int = 10) -> list[Match]:
+    def search(self, name: str, *, limit: int = 10) -> list[Match]:
         """Find entities by name: the same, beginning alike, or one letter away; best first.
 
         Letter case, accents and punctuation do not count. Of equally good ones the entity with

@@ -102,7 +102,7 @@ def _parse(
     language: str,
     batches: Iterator["pa.RecordBatch"],
 ) -> Iterator["pa.RecordBatch"]:
-    """Parse the lines of a task; runs where Spark runs it."""
+    """Parse the lines of a task, on the machine that Spark gives it to."""
     import pyarrow.compute as pc
 
     row = 0

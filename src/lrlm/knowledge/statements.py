@@ -3,7 +3,7 @@
 Whatever the format, a line of input becomes statements: a fact, a name, a redirect, or a count of
 what was left out. Two engines can then work on the same table with the same SQL.
 
-    source, block, row   where it stood: the order of names follows it, so nothing else has to
+    source, block, row   where it stood in the input; the order of names follows from it
     kind                 what it says, a `StatementKind`
     subject              the entity it is about; for a count, what is counted
     type                 the relation type, for facts
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StatementKind(IntEnum):
-    """What a statement says: a fact about its subject, a name of it, or something about input."""
+    """What a statement is: a fact about its subject, a name of it, or a remark on the input."""
 
     ENTITY = 0
     """A fact whose object is an entity."""
@@ -52,7 +52,7 @@ class StatementKind(IntEnum):
     """The subject is a relation type whose objects are of this data type."""
 
     COUNT = 30
-    """`row` things of the sort `subject` were met."""
+    """How often something was met: `subject` says what, `row` how often."""
     BAD = 31
     """Line `row` of the block cannot be used: `subject` says why."""
     NOTE = 32
@@ -89,11 +89,11 @@ class Statements:
         self.bad.append((line, reason))
 
     def add_note(self, line: int, remark: str) -> None:
-        """Remember something worth saying of a line, once for each remark."""
+        """Remember a remark on a line; the same remark on further lines is not repeated."""
         self.notes.setdefault(remark, line)
 
     def to_table(self, *, source: int, block: int, first_row: int = 0) -> "pa.Table":
-        """Lay the statements out in columns, those on the input itself last."""
+        """Lay the statements out in columns, those about the input itself last."""
         import pyarrow as pa
 
         rows = self.rows

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from lrlm.evaluation.annotation import Verdict
-from lrlm.evaluation.explanations import Way
+from lrlm.evaluation.annotation_quality import Verdict
+from lrlm.evaluation.annotation_quality import Way
 from lrlm.evaluation.gold import Counts, GoldMentions, GoldQuality, Level, LevelCounts
 from lrlm.evaluation.results import Evaluation, RunResult
-from lrlm.evaluation.spelling import Spelling
-from lrlm.inference.mentions import MentionCounts, MentionStatistics
+from lrlm.evaluation.document_scores import Spelling
+from lrlm.evaluation.mentions import MentionCounts, MentionStatistics
 from lrlm.look import counted
 from lrlm.report.sheet import Cell, Sheet
 

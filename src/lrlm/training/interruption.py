@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in, a wish to stop out: training saves its state before it ends."""
+"""Turn Ctrl-C and SIGTERM into a wish to stop, so that training saves its state first."""
 
 import signal
 import threading
