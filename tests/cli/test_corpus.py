@@ -138,7 +138,9 @@ def test_stats_as_json(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None
     figures = json.loads(capsys.readouterr().out)
     assert list(figures) == ["train", "test"]
     assert figures["train"]["documents"] == 2
-    assert figures == {split: Corpus.open(corpus).statistics(split) for split in Corpus.open(corpus).splits}
+    assert figures == {
+        split: Corpus.open(corpus).statistics(split) for split in Corpus.open(corpus).splits
+    }
 
 
 def test_show_names_every_candidate(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -207,8 +207,8 @@ def _write(
 ) -> None:
     from lrlm.annotation.conll import annotation_to_conll
     from lrlm.annotation.html import annotation_to_html
-    from lrlm.annotation.terminal import annotation_view
     from lrlm.annotation.jsonl import annotation_line
+    from lrlm.annotation.terminal import annotation_view
 
     least = 0.5 if threshold is None else threshold
     if format_ is AnnotationFormat.TEXT and is_stream(out):

@@ -11,9 +11,7 @@ from rich.markup import escape
 from lrlm.cli.console import errors, output, palette, progress_of
 from lrlm.cli.options import MaxBad, Workers, cores
 from lrlm.cli.outputs import tell_skipped
-from lrlm.corpora import LetterCase, LinkOptions
-from lrlm.corpora.build import BuildInputs, BuildReport, build_corpus
-from lrlm.corpora.corpus import SPLITS, Corpus
+from lrlm.corpora import Corpus, LetterCase, build_corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.errors import InputError
 from lrlm.look import counted
@@ -92,24 +90,28 @@ def build(
     Files may be plain or compressed (gzip, bzip2, xz). An article is a line of JSON with the fields
     id and text and, optionally, topic (default: the id), title, and gold (known mentions).
     """
-    given = dict(zip(SPLITS, (train, valid, test), strict=True))
-    articles = {split: path for split, path in given.items() if path is not None}
-    if not articles:
+    if train is None and valid is None and test is None:
         raise InputError("there are no articles: give at least one of --train, --valid and --test")
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = build_corpus(
+        corpus = build_corpus(
             out,
-            BuildInputs(triples, forms, articles, graph),
-            profile=tokens,
-            options=LinkOptions(letter_case=letter_case, stop_words=stop_words),
+            graph=graph,
+            triples=triples,
+            forms=forms,
+            train=train,
+            valid=valid,
+            test=test,
+            tokens=tokens,
+            letter_case=letter_case,
+            stop_words=stop_words,
             limit=limit,
             max_bad=max_bad,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)
 
 
 @app.command(epilog="Example: lrlm corpus miniworld --out miniworld")
@@ -122,10 +124,10 @@ def miniworld(
     """Build the corpus that comes with lrlm: true facts, generated articles, gold mentions."""
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = build_miniworld(
+        corpus = build_miniworld(
             out, seed=seed, workers=workers, overwrite=overwrite, progress=progress
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)
 
 
 @app.command(epilog="Example: lrlm corpus stats miniworld")
@@ -165,8 +167,9 @@ def show(
         output.print(article_view(document, palette=palette()))
 
 
-def tell_build(report: BuildReport, seconds: float) -> None:
+def tell_build(corpus: Corpus, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
+    report = corpus.report
     left_out = {
         **report.left_out,
         "facts whose object has no surface form": report.facts["whose_object_has_no_form"],
@@ -178,14 +181,12 @@ def tell_build(report: BuildReport, seconds: float) -> None:
     for example in report.examples:
         errors.print(f"[yellow]skipped:[/] {escape(example)}", highlight=False, soft_wrap=True)
     tell_skipped(report.bad_lines)
-    documents = sum(
-        int(report.corpus.statistics(split)["documents"]) for split in report.corpus.splits
-    )
-    folder = escape(str(report.corpus.folder))
+    documents = sum(int(corpus.statistics(split)["documents"]) for split in corpus.splits)
+    folder = escape(str(corpus.folder))
     output.print(
         f"Wrote [bold]{folder}[/]: {counted(documents, 'article')},"
         f" {counted(report.facts['used'], 'fact')}, tokenisation"
-        f" '{report.corpus.options.profile}', in {seconds:.1f} s.",
+        f" '{corpus.options.profile}', in {seconds:.1f} s.",
         highlight=False,
         soft_wrap=True,
     )

@@ -54,7 +54,7 @@ def release(
     """
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = import_release(
+        corpus = import_release(
             out,
             path,
             anchors=anchors,
@@ -63,7 +63,7 @@ def release(
             overwrite=overwrite,
             progress=progress,
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)
 
 
 @app.command(
@@ -93,7 +93,7 @@ def wikitext(
     overwrite: Overwrite = False,
 ) -> None:
     """Import WikiText-103, linked with a knowledge graph: the paper's WikiText-S or -F."""
-    source = WikiText(path, ids, form, graph, triples, forms)
+    source = WikiText(path, ids, form=form, graph=graph, triples=triples, forms=forms)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
@@ -111,7 +111,7 @@ def wikifacts(
     overwrite: Overwrite = False,
 ) -> None:
     """Import WikiFacts: film actors with facts of Freebase, split 80/10/10."""
-    source = WikiFacts(path, anchors)
+    source = WikiFacts(path, anchors=anchors)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
@@ -135,7 +135,7 @@ def webnlg(
 
     The official splits share most topics; --split official leaves those out of training.
     """
-    source = WebNlg(path, split)
+    source = WebNlg(path, split=split)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
@@ -163,7 +163,7 @@ def docred(
     overwrite: Overwrite = False,
 ) -> None:
     """Import DocRED or Re-DocRED: Wikipedia introductions with gold mentions and relations."""
-    source = DocRed(path, names, split)
+    source = DocRed(path, names=names, split=split)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
@@ -178,7 +178,7 @@ def _import(
 ) -> None:
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = import_corpus(
+        corpus = import_corpus(
             out,
             source,
             options=LinkOptions(letter_case=letter_case),
@@ -188,4 +188,4 @@ def _import(
             overwrite=overwrite,
             progress=progress,
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)

@@ -33,11 +33,11 @@ def demo(
     start = time.perf_counter()
     _prepare(out)
     with progress_of("articles") as progress:
-        report = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
-    folder = escape(str(report.corpus.folder))
-    output.print(corpus_table(report.corpus))
+        corpus = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
+    folder = escape(str(corpus.folder))
+    output.print(corpus_table(corpus))
     output.print()
-    output.print(article_view(next(report.corpus.documents("test")), palette=palette()))
+    output.print(article_view(next(corpus.documents("test")), palette=palette()))
     output.print(
         f"Built [bold]{folder}[/] in {time.perf_counter() - start:.1f} s. To see more articles:"
         f" lrlm corpus show {folder}",
@@ -45,7 +45,7 @@ def demo(
         soft_wrap=True,
     )
     if epochs:
-        _train_and_compare(report.corpus, out, epochs)
+        _train_and_compare(corpus, out, epochs)
         seconds = time.perf_counter() - start
         output.print(f"All of it took {seconds / 60:.1f} minutes.", highlight=False)
 

@@ -117,13 +117,13 @@ def generate(
     if out is not None:
         check_writable([out])
 
-    from lrlm.generation.html import generated_to_html
-    from lrlm.generation.terminal import generated_view
     from lrlm.generation.generate import generate as write
     from lrlm.generation.generate import stream as write_piecewise
     from lrlm.generation.generated_text import generated_to_json
-    from lrlm.model import load
+    from lrlm.generation.html import generated_to_html
     from lrlm.generation.options import GenerationOptions
+    from lrlm.generation.terminal import generated_view
+    from lrlm.model import load
     from lrlm.runs.topics import find_topic, topics_for
 
     options = GenerationOptions(
