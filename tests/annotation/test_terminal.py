@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from lrlm.annotation.annotation import Annotation
 from lrlm.annotation.terminal import annotation_view, describe, shown_spans
 from lrlm.characters import printable
 from lrlm.errors import InputError
-from lrlm.annotation.annotation import Annotation
 from tests.annotation.made import annotation
 
 

@@ -3,8 +3,8 @@
 import re
 from html import unescape
 
-from lrlm.generation.html import generated_to_html, html_fragment
 from lrlm.generation.generated_text import GeneratedText, Piece
+from lrlm.generation.html import generated_to_html, html_fragment
 
 TEXT = "It was <Oslo> & krones."
 
