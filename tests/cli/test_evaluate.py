@@ -130,7 +130,7 @@ def test_gold_mentions_are_compared(
     assert "Perplexity on towns, test" in output
     assert "Gold mentions of towns, test" in output
     assert "Gold mentions by the least probability of a claim, LRLM, LSTM, towns, test" in output
-    assert "Without a posterior, so without annotations: Vanilla LM, LSTM." in output
+    assert "Models that do not annotate: Vanilla LM, LSTM." in output
     # In every text: the title, the river in two forms of which one nests, two years that are words.
     assert re.search(r"span +every candidate +20 +50 +20 +0.400 +1.000 +0.571", output)
     assert re.search(r"span +longest match +20 +40 +20 +0.500 +1.000 +0.667", output)
@@ -159,8 +159,8 @@ def test_string_matching_is_shown_for_models_that_do_not_annotate(
     output = " ".join(capsys.readouterr().out.split())
     assert "Gold mentions of towns, valid" in output
     assert "longest match" in output
-    assert "Without a posterior, so without annotations: Vanilla LM, LSTM; NKLM†, LSTM." in output
-    assert "best path" not in output
+    assert "Models that do not annotate: Vanilla LM, LSTM; NKLM†, LSTM." in output
+    assert "most probable path" not in output
 
 
 def test_documents_without_gold_mentions_cannot_be_compared(

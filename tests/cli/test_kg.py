@@ -77,7 +77,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert main([*arguments, "--max-bad", "0.1"]) == 0
     errors = capsys.readouterr().err
     assert "skipped" in errors
-    assert "1 bad lines skipped" in errors
+    assert "1 malformed line skipped\n" in errors
 
 
 @pytest.mark.parametrize(

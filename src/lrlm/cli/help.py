@@ -1,9 +1,13 @@
-"""Commands in, the same commands with help that reads well out."""
+"""Commands whose help reads well and whose errors name the option that helps."""
 
 from typing import Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from lrlm.cli.remedies import remedy
+from lrlm.errors import LrlmError
 
 
 class _Command(TyperCommand):
@@ -14,7 +18,17 @@ class _Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Give options and arguments."""
-        return _without_types_of_flags(super().get_params(ctx))
+        return _readable_parameters(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a hint for an error becomes a note of it."""
+        try:
+            return super().invoke(ctx)
+        except LrlmError as error:
+            options = {option for parameter in self.params for option in parameter.opts}
+            if hint := remedy(error, options):
+                error.add_note(hint)
+            raise
 
 
 class _Group(TyperGroup):
@@ -22,7 +36,7 @@ class _Group(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Give options."""
-        return _without_types_of_flags(super().get_params(ctx))
+        return _readable_parameters(super().get_params(ctx))
 
 
 def readable(app: typer.Typer) -> typer.Typer:
@@ -36,11 +50,15 @@ def readable(app: typer.Typer) -> typer.Typer:
     return app
 
 
-def _without_types_of_flags(parameters: list[Any]) -> list[Any]:
-    """A flag has no value, so no type to show."""
+def _readable_parameters(parameters: list[Any]) -> list[Any]:
+    """Show no type of flags, which have no value, and described defaults like all others."""
     for parameter in parameters:
         if isinstance(parameter, TyperOption) and parameter.is_flag:
             parameter.metavar = ""
+        if isinstance(parameter, TyperOption) and isinstance(parameter.show_default, str):
+            default = escape(f"[default: {parameter.show_default}]")
+            parameter.help = f"{parameter.help} [dim]{default}[/dim]"
+            parameter.show_default = False
     return parameters
 
 

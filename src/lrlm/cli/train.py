@@ -1,4 +1,4 @@
-"""`lrlm train`: train a model on a corpus."""
+"""`lrlm train`: train a language model on a corpus."""
 
 import time
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from rich.table import Table
 from lrlm.cli.console import output
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.errors import InputError
+from lrlm.look import counted
 
 
 class Model(StrEnum):
@@ -25,14 +26,14 @@ class Model(StrEnum):
 
 
 class Backbone(StrEnum):
-    """What a model reads with."""
+    """The networks that encode the text."""
 
     LSTM = "lstm"
     TRANSFORMER_XL = "transformer-xl"
 
 
 class Size(StrEnum):
-    """Complete sets of settings."""
+    """Presets of all settings."""
 
     MINI = "mini"
     CPU = "cpu"
@@ -41,44 +42,74 @@ class Size(StrEnum):
 
 def train(
     corpus: Annotated[
-        Path | None, typer.Argument(metavar="CORPUS", help="A corpus folder.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="CORPUS", help="Folder of the corpus.", show_default=False),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The run's folder; it must not exist yet.")
+        Path | None,
+        typer.Option(
+            help="Folder to create for the run: configuration, checkpoints, weights.",
+            show_default=False,
+        ),
     ] = None,
-    model: Annotated[Model | None, typer.Option(help="What to train.", show_default="lrlm")] = None,
+    model: Annotated[
+        Model | None,
+        typer.Option(
+            help="Language model: the paper's (lrlm) or one of its baselines.", show_default="lrlm"
+        ),
+    ] = None,
     backbone: Annotated[
-        Backbone | None, typer.Option(help="What it reads with.", show_default="lstm")
+        Backbone | None, typer.Option(help="Network that encodes the text.", show_default="lstm")
     ] = None,
     size: Annotated[
-        Size | None, typer.Option(help="Settings to start from.", show_default="mini")
+        Size | None,
+        typer.Option(
+            help="Preset of all settings: mini (minutes on two cores), cpu (some thousand articles"
+            " without a GPU), paper (as in the paper).",
+            show_default="mini",
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; see --list-settings."),
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a setting of the preset, such as training.learning_rate=0.001; may be"
+            " repeated. --list-settings shows them all.",
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop after so many minutes of training.")
+        float | None,
+        typer.Option(
+            help="Time budget for training and validation. Reading the corpus and making features"
+            " are not counted.",
+            show_default=False,
+        ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was stopped.")
+        bool, typer.Option("--resume", help="Continue the run in --out from its last checkpoint.")
     ] = False,
     features_cache: Annotated[
         Path | None,
-        typer.Option(help="Keep vectors and spelling models here, for other runs to use."),
+        typer.Option(
+            help="Folder that keeps features (vectors of relations and surface forms, spelling"
+            " model) for other runs.",
+            show_default="lrlm/features in the user's cache folder",
+        ),
     ] = None,
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
+        bool, typer.Option("--tensorboard", help="Also write learning curves for TensorBoard.")
     ] = False,
     list_settings: Annotated[
-        bool, typer.Option("--list-settings", help="Show every setting with its value, and stop.")
+        bool, typer.Option("--list-settings", help="Show all settings with their values, and exit.")
     ] = False,
 ) -> None:
-    """Train a model on a corpus.
+    """Train a language model on a corpus.
 
-    Makes the features that are missing, validates after every epoch and keeps the best weights.
-    Ctrl-C saves everything; the same command with --resume goes on, to the same weights. With
-    several processes: torchrun --nproc-per-node 2 -m lrlm train …
+    Makes the features that are missing, trains, validates after every epoch, and keeps the weights
+    with the lowest validation perplexity. Ctrl-C saves a checkpoint; the same command with --resume
+    continues from there, to the same result. To train in several processes: torchrun
+    --nproc-per-node 2 -m lrlm train …
     """
     from lrlm.text import perplexity_per_word
     from lrlm.training.standing import Reporter
@@ -96,7 +127,9 @@ def train(
         output.print(_settings_table(list_of_settings(wishes)))
         return
     if corpus is None or out is None:
-        raise InputError("give a CORPUS to train on and the run's folder as --out (try --help)")
+        raise InputError(
+            "give a CORPUS to train on and a folder for the run with --out (try --help)"
+        )
     start = time.perf_counter()
     with TrainingDisplay() as display:
         outcome = run_training(
@@ -114,7 +147,7 @@ def train(
     output.print(
         f"Wrote [bold]{escape(str(out))}[/]: validation perplexity"
         f" {'unknown' if best is None else f'{perplexity_per_word(best, 1):.2f}'} after"
-        f" {outcome.position.updates:,} updates, in {time.perf_counter() - start:.0f} s.",
+        f" {counted(outcome.position.updates, 'update')}, in {time.perf_counter() - start:.0f} s.",
         highlight=False,
         soft_wrap=True,
     )

@@ -1,14 +1,14 @@
-"""The tables and the plot of an evaluation made by hand."""
+"""The tables of an evaluation that was made by hand."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from lrlm.errors import InputError, MissingExtraError
 from lrlm.evaluation import (
+    Counts,
     Evaluation,
+    GoldMentions,
+    GoldQuality,
+    Level,
     RunResult,
     Significance,
     Spelling,
@@ -16,9 +16,15 @@ from lrlm.evaluation import (
     annotation_quality,
     relation_bins,
 )
-from lrlm.report import relation_plot
-from lrlm.report.evaluation_sheets import labels, perplexity_sheet, sheets
-from lrlm.report.relation_plot import check_plot, draw_relation_plot
+from lrlm.evaluation.gold import LevelCounts
+from lrlm.report.evaluation_tables import (
+    evaluation_sheets,
+    gold_sheet,
+    labels,
+    perplexity_sheet,
+    threshold_sheet,
+)
+from lrlm.report.sheet import Sheet
 from tests.evaluation.made import document_score, place
 
 
@@ -102,7 +108,7 @@ def test_notes_say_what_is_not_as_usual() -> None:
         perplexity_sheet(evaluation(LATENT, is_training_corpus=False, count_end=True)).notes
     )
     assert "trained on another corpus" in notes
-    assert "</s> is paid for and counted" in notes
+    assert "(</s>) is counted" in notes
     assert "†" not in notes
     assert "‡" not in notes
 
@@ -122,15 +128,15 @@ def test_runs_are_named_where_model_and_backbone_are_not_enough() -> None:
 
 
 def test_all_tables() -> None:
-    titles = [sheet.title for sheet in sheets(FOUR)]
+    titles = [sheet.title for sheet in evaluation_sheets(FOUR)]
     assert [title.split(",")[0] for title in titles] == [
         "Perplexity on towns",
         "Mean log-probability of a word by number of relations",
         "The most probable explanation is the true one",
         "Reliability of LRLM",
     ]
-    assert len(sheets(evaluation(JOINT))) == 2
-    _, bins, annotation, reliability = sheets(FOUR)
+    assert len(evaluation_sheets(evaluation(JOINT))) == 2
+    _, bins, annotation, reliability = evaluation_sheets(FOUR)
     assert list(bins.columns[2:]) == [
         "Vanilla LM, LSTM", "Alias LM‡, LSTM", "NKLM†, LSTM", "LRLM, LSTM",
     ]  # fmt: skip
@@ -145,30 +151,77 @@ def test_all_tables() -> None:
         ["in truth words", "1", "100.00%"],
         ["in truth no segment", "0", "–"],
     ]
-    assert "2 true mentions have no candidate" in " ".join(annotation.notes)
+    assert "2 true mentions without a candidate" in " ".join(annotation.notes)
     assert [[cell.text for cell in row] for row in reliability.rows] == [
         ["0.5–0.6", "1", "0.550", "0.000"],
         ["0.8–0.9", "2", "0.900", "1.000"],
     ]
 
 
-@pytest.mark.parametrize(
-    ("format_", "beginning"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")]
+def counts(claimed: int, right: int, gold: int = 1000) -> LevelCounts:
+    return {level: Counts(claimed, right, gold) for level in Level}
+
+
+def mentions(*, typed: int = 1000, right: int = 900, without_fact: int = 0) -> GoldMentions:
+    return GoldMentions(
+        documents=1200,
+        mentions={Level.SPAN: 1000, Level.OBJECT: 1000, Level.RELATION: typed},
+        without_fact=without_fact,
+        every_candidate=counts(1800, right),
+        longest_match=counts(1000, 800),
+    )
+
+
+QUALITY = GoldQuality(
+    best_path=counts(900, 850), by_threshold={0.3: counts(950, 850), 0.6: counts(0, 0)}
 )
-def test_the_plot_is_a_file_of_its_format_and_always_the_same(
-    format_: str, beginning: bytes
-) -> None:
-    drawn = draw_relation_plot(FOUR, format_)
-    assert drawn.startswith(beginning)
-    assert draw_relation_plot(FOUR, format_) == drawn
 
 
-def test_a_plot_of_another_kind_is_refused() -> None:
-    with pytest.raises(InputError, match=r"bins.doc: a plot is a .png, .svg, .pdf file"):
-        check_plot(Path("bins.doc"))
+def texts(sheet: Sheet) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in sheet.rows]
 
 
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'lrlm\[plots\]'"):
-        relation_plot.check_plot(Path("bins.png"))
+def test_all_methods_stand_side_by_side() -> None:
+    sheet = gold_sheet(mentions(), {"LRLM": QUALITY}, [], "towns, test")
+    rows = texts(sheet)
+    assert [row[:2] for row in rows] == [
+        [level.value, name]
+        for level in Level
+        for name in ("every candidate", "longest match", "LRLM")
+    ]
+    assert rows[1] == ["span", "longest match", "1,000", "1,000", "800", "0.800", "0.800", "0.800"]
+    assert [row[1].text for row in sheet.rows if row[-1].is_best] == ["LRLM"] * 3
+
+
+def test_the_notes_say_what_is_not_found_and_not_counted() -> None:
+    notes = " ".join(gold_sheet(mentions(), {"LRLM": QUALITY}, [], "x").notes)
+    assert "no method can find them: 100 (span), 100 (object), 100 (relation)." in notes
+    assert "facts lack" not in notes
+    assert "type is unknown" not in notes
+    assert "do not annotate" not in notes
+    notes = " ".join(gold_sheet(mentions(typed=990, without_fact=7), {}, ["NKLM"], "x").notes)
+    assert "7 gold mentions of objects" in notes
+    assert "type is unknown" in notes
+    assert "Models that do not annotate: NKLM." in notes
+    assert "most probable path" not in notes
+    assert "no method" not in " ".join(gold_sheet(mentions(right=1000), {}, [], "x").notes)
+
+
+def test_the_curve_has_a_row_for_each_threshold() -> None:
+    sheet = threshold_sheet("LRLM", QUALITY, "towns, test")
+    assert texts(sheet) == [
+        ["0.30", *["0.895", "0.850", "0.872"] * 3],
+        ["0.60", *["–", "0.000", "0.000"] * 3],
+    ]
+    assert [cell.is_best for cell in sheet.rows[0]].count(True) == 3
+    assert not any(cell.is_best for cell in sheet.rows[1])
+
+
+def test_they_are_among_the_tables_of_an_evaluation() -> None:
+    runs = result("vanilla", 12), result("lrlm", 10, gold=QUALITY)
+    titles = [sheet.title for sheet in evaluation_sheets(evaluation(*runs, gold=mentions()))]
+    assert titles[-2:] == [
+        "Gold mentions of towns, test",
+        "Gold mentions by the least probability of a claim, LRLM, LSTM, towns, test",
+    ]
+    assert not any("Gold" in sheet.title for sheet in evaluation_sheets(evaluation(*runs)))
