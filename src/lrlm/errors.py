@@ -29,6 +29,26 @@ class DamagedFileError(FormatError):
     """A file is truncated or damaged, but what comes before the damage could be used."""
 
 
+class CorpusNotFoundError(InputError):
+    """The corpus that a run was trained on is not where one would look for it."""
+
+
+class TopicLookupError(InputError):
+    """A topic was named, but neither a graph nor a corpus to look it up in."""
+
+
+class TextTooLongError(InputError):
+    """A text has more characters than are read at once."""
+
+
+class WorkerError(LrlmError):
+    """A process that was started to help has died."""
+
+
+class StoppedError(LrlmError):
+    """Training stopped before its end; everything was saved first, and it can be resumed."""
+
+
 class ShapeError(LrlmError, ValueError):
     """Tensors that should agree do not; names the tensor and the row."""
 

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from lrlm.inference import topic_sources
 
 from lrlm.cli import main
 from lrlm.cli.outputs import STREAM
-from lrlm.inference import topic_sources
 from lrlm.model import load
 from lrlm.runs.topics import topics_for
 from lrlm.training.train import Wishes, train

@@ -1,4 +1,4 @@
-"""What a model says of candidates: against a list of all segmentations of a toy model's lattices."""
+"""What a model says of candidates: against a list of all segmentations of its lattices."""
 
 import math
 from collections.abc import Sequence

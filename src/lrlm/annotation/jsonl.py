@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lrlm.annotation.annotate import annotate
 from lrlm.corpora import LONGEST
-from lrlm.errors import FormatError, InputError
+from lrlm.errors import FormatError, InputError, TopicLookupError
 from lrlm.knowledge import Topic
 from lrlm.runs.run import Run
 from lrlm.runs.topics import TopicLookup
@@ -83,7 +83,7 @@ class LineLinker:
     def _find(self, name: str) -> Topic:
         if name not in self._known:
             if self.topics is None:
-                raise InputError(
+                raise TopicLookupError(
                     f"neither a graph nor a corpus was named to look the topic {name!r} up in; name"
                     " one, or write the whole topic into the line"
                 )

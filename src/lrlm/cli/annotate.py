@@ -15,15 +15,15 @@ from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
 from lrlm.cli.options import Device, MaxBad, OutputFile, TopicCorpus, TopicGraph
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_examples, write_out
-from lrlm.errors import InputError
+from lrlm.errors import InputError, TextTooLongError
 from lrlm.look import counted
 from lrlm.text_files import BadLines, raw_lines, stream_lines
 
 if TYPE_CHECKING:
     from lrlm.annotation.annotation import Annotation
-    from lrlm.annotation.folders import Settings
+    from lrlm.annotation.folders import FolderSettings
     from lrlm.model import Model
-    from lrlm.runs.topics import Topics
+    from lrlm.runs.topics import TopicLookup
 
 
 class AnnotationFormat(StrEnum):
@@ -132,15 +132,15 @@ def annotate(
             f"--jsonl always writes JSON, one line per text; leave out --format {format_}"
         )
 
-    from lrlm.corpora import LONGEST, read_text
+    from lrlm.corpora import LONGEST
 
     most = longest or LONGEST
     if jsonl is not None and is_folder:
         if out is None or is_stream(out):
             raise InputError("where should the annotated files go? Name a folder: --out DIR")
-        from lrlm.annotation.folders import Settings
+        from lrlm.annotation.folders import FolderSettings
 
-        settings = Settings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
+        settings = FolderSettings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
         _annotate_folder(Path(jsonl), out, settings, engine, master)
         return
 
@@ -150,7 +150,7 @@ def annotate(
     text = ""
     if text_place is not None:
         with _opened(text_place) as source:
-            text = read_text(source, where=text_place, longest=most)
+            text = _read_text(source, where=text_place, longest=most)
     with progress_of("texts") as progress:
         progress("loading the model", 0, 0)
         model = load(run, device=device)
@@ -202,12 +202,28 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
         raise InputError(f"{place}: cannot be read ({error.strerror})") from None
 
 
+def _read_text(source: IO[bytes], *, where: str, longest: int) -> str:
+    """Read a text in UTF-8 as it is, line ends included; `where` names it in an error."""
+    most = 4 * longest + 3  # bytes: of the longest text, and of a mark that some editors write
+    raw = source.read(most + 1)
+    if len(raw) > most:
+        raise TextTooLongError(
+            f"{where}: the text has more than the {longest:,} characters that are read at once; cut"
+            " it into articles"
+        )
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}: not UTF-8 at byte {error.start + 1}; save it as UTF-8, or convert it"
+        ) from None
+
+
 def _write(
     annotation: "Annotation", format_: AnnotationFormat, threshold: float | None, out: Path | None
 ) -> None:
     from lrlm.annotation.conll import annotation_to_conll
     from lrlm.annotation.html import annotation_to_html
-    from lrlm.annotation.jsonl import annotation_line
     from lrlm.annotation.terminal import annotation_view
 
     least = 0.5 if threshold is None else threshold
@@ -217,7 +233,7 @@ def _write(
     if format_ is AnnotationFormat.TEXT:
         content = as_plain_text(annotation_view(annotation, threshold=least))
     elif format_ is AnnotationFormat.JSON:
-        content = annotation_line(annotation, threshold=threshold or 0.0) + "\n"
+        content = annotation.to_json(threshold=threshold or 0.0) + "\n"
     elif format_ is AnnotationFormat.HTML:
         content = annotation_to_html(annotation, threshold=least)
     else:
@@ -227,7 +243,7 @@ def _write(
 
 def _annotate_lines(
     model: "Model",
-    topics: "Topics",
+    topics: "TopicLookup",
     source: str,
     out: Path | None,
     threshold: float,
@@ -240,9 +256,8 @@ def _annotate_lines(
     lines = stream_lines(sys.stdin.buffer, where) if source == STREAM else raw_lines(where)
     bad_lines = BadLines(max_share=max_bad)
     annotated = annotate_lines(
-        model.run,
         lines,
-        LineLinker(model.run.link_options, topics, longest),
+        LineLinker(model.run, topics, longest),
         bad_lines,
         where=where,
         threshold=threshold,
@@ -257,7 +272,7 @@ def _annotate_lines(
 
 
 def _annotate_folder(
-    source: Path, out: Path, settings: "Settings", engine: Engine | None, master: str | None
+    source: Path, out: Path, settings: "FolderSettings", engine: Engine | None, master: str | None
 ) -> None:
     from lrlm.annotation.folders import annotate_folder
 

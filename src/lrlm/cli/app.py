@@ -23,7 +23,7 @@ from lrlm.cli import (
     train,
 )
 from lrlm.cli.console import errors, output
-from lrlm.cli.help import readable
+from lrlm.cli.help import choose_from, readable
 from lrlm.errors import LrlmError
 
 _AFTER_CTRL_C = 130
@@ -56,6 +56,7 @@ app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --tem
 )
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
 readable(app)
+choose_from("train", train.choices, "model", "backbone", "size")
 
 
 def _print_version(wanted: bool) -> None:

@@ -63,22 +63,26 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     from lrlm.evaluation.evaluate import evaluate
     from lrlm.report.evaluation_tables import evaluation_sheets
     from lrlm.report.sheet import to_terminal
-    from lrlm.training.standing import Reporter
-    from lrlm.training.train import Listeners, Wishes, train
+    from lrlm.runs.sizes import change
+    from lrlm.training.status import Reporter
+    from lrlm.training.train import train
 
     runs = [out / "runs" / model for model in MODELS]
     for run in runs:
         shutil.rmtree(run, ignore_errors=True)
         run.parent.mkdir(exist_ok=True)
         start = time.perf_counter()
-        wishes = Wishes(run.name, "lstm", "mini", (f"training.epochs={epochs}",), None)
         with TrainingDisplay() as display:
             train(
-                corpus.folder,
+                corpus,
                 run,
-                wishes,
+                model=run.name,
+                backbone="lstm",
+                size="mini",
+                configure=lambda config: change(config, [f"training.epochs={epochs}"]),
                 features_cache=out / "features",
-                listeners=Listeners(display.preparing, Reporter(display.standing, display.message)),
+                progress=display.preparing,
+                reporter=Reporter(display.status, display.message),
             )
         output.print(
             f"Trained [bold]{escape(str(run))}[/] in {time.perf_counter() - start:.0f} s.",
@@ -86,7 +90,7 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
             soft_wrap=True,
         )
     with progress_of("documents") as progress:
-        evaluation = evaluate(runs, corpus=corpus.folder, progress=progress)
+        evaluation = evaluate(runs, corpus=corpus, progress=progress)
     for sheet in evaluation_sheets(evaluation):
         output.print()
         output.print(to_terminal(sheet))

@@ -75,11 +75,11 @@ def evaluate(
 ) -> None:
     """Compare trained models: perplexity, significance, and quality of their annotations.
 
-    Runs that are compared must have been trained on the same corpus with the same vocabulary.
+    Perplexity is per word of the corpus, so runs with different vocabularies or tokens stand in one
+    table. A run whose training corpus was linked in another way reads the texts linked anew.
     """
     from lrlm.evaluation.evaluate import evaluate as run_evaluation
     from lrlm.evaluation.mentions import mention_statistics
-    from lrlm.evaluation.results import as_dictionary
     from lrlm.report.evaluation_tables import evaluation_sheets, mention_sheet
     from lrlm.report.plots import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal
@@ -116,9 +116,9 @@ def evaluate(
     if named is not None:
         tables = [*tables, mention_sheet(named)]
     if json_file is not None:
-        content = as_dictionary(evaluation)
+        content = evaluation.to_dict()
         if named is not None:
-            content["mentions"] = named.as_dictionary()
+            content["mentions"] = named.to_dict()
         text = json.dumps(content, ensure_ascii=False, indent=1)
         replace_file(json_file, f"{text}\n".encode())
     if markdown is not None:

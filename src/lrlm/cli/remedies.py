@@ -6,13 +6,28 @@ its own. A command adds the hint to the message if it has that option.
 
 from collections.abc import Collection
 
-from lrlm.errors import DamagedFileError, ExistsError, LrlmError, TooManyBadLinesError
+from lrlm.errors import (
+    CorpusNotFoundError,
+    DamagedFileError,
+    ExistsError,
+    LrlmError,
+    StoppedError,
+    TextTooLongError,
+    TooManyBadLinesError,
+    TopicLookupError,
+    WorkerError,
+)
 
 _REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
     (ExistsError, "--overwrite", "pass --overwrite"),
     (ExistsError, "--resume", "pass --resume"),
     (TooManyBadLinesError, "--max-bad", "allow more with --max-bad"),
     (DamagedFileError, "--keep-damaged", "pass --keep-damaged"),
+    (CorpusNotFoundError, "--corpus", "say where it is with --corpus DIR"),
+    (TopicLookupError, "--graph", "name one with --graph KG or --corpus DIR"),
+    (TextTooLongError, "--longest", "allow more with --longest"),
+    (WorkerError, "--workers", "try --workers 1"),
+    (StoppedError, "--resume", "the same command with --resume continues"),
 )
 
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,28 +15,14 @@ from lrlm.errors import InputError
 from lrlm.look import counted
 
 
-class Model(StrEnum):
-    """The models that can be trained."""
+def choices(option: str) -> list[str]:
+    """List what an option of `lrlm train` may be, from the tables of the library."""
+    from lrlm.backbones import BACKBONES
+    from lrlm.models import MODELS
+    from lrlm.runs.sizes import SIZES
 
-    VANILLA = "vanilla"
-    ALIAS = "alias"
-    NKLM = "nklm"
-    LRLM = "lrlm"
-
-
-class Backbone(StrEnum):
-    """The networks that encode the text."""
-
-    LSTM = "lstm"
-    TRANSFORMER_XL = "transformer-xl"
-
-
-class Size(StrEnum):
-    """Presets of all settings."""
-
-    MINI = "mini"
-    CPU = "cpu"
-    PAPER = "paper"
+    tables: dict[str, Iterable[str]] = {"model": MODELS, "backbone": BACKBONES, "size": SIZES}
+    return list(tables[option])
 
 
 def train(
@@ -53,16 +38,16 @@ def train(
         ),
     ] = None,
     model: Annotated[
-        Model | None,
+        str | None,
         typer.Option(
             help="Language model: the paper's (lrlm) or one of its baselines.", show_default="lrlm"
         ),
     ] = None,
     backbone: Annotated[
-        Backbone | None, typer.Option(help="Network that encodes the text.", show_default="lstm")
+        str | None, typer.Option(help="Network that encodes the text.", show_default="lstm")
     ] = None,
     size: Annotated[
-        Size | None,
+        str | None,
         typer.Option(
             help="Preset of all settings: mini (minutes on two cores), cpu (some thousand articles"
             " without a GPU), paper (as in the paper).",
@@ -111,20 +96,16 @@ def train(
     continues from there, to the same result. To train in several processes: torchrun
     --nproc-per-node 2 -m lrlm train …
     """
-    from lrlm.text import perplexity_per_word
-    from lrlm.training.standing import Reporter
-    from lrlm.training.train import Listeners, Wishes, list_of_settings
+    from lrlm.runs.settings import described
+    from lrlm.runs.sizes import CHOICES, change, load_size
+    from lrlm.training.status import Reporter
     from lrlm.training.train import train as run_training
 
-    wishes = Wishes(
-        None if model is None else model.value,
-        None if backbone is None else backbone.value,
-        None if size is None else size.value,
-        tuple(settings or ()),
-        minutes,
-    )
+    wanted = tuple(settings or ())
     if list_settings:
-        output.print(_settings_table(list_of_settings(wishes)))
+        preset = load_size(size or "mini", backbone or "lstm")
+        chosen = [*([] if model is None else [f"model.kind={model}"]), *wanted]
+        output.print(_settings_table(described(change(preset, chosen), CHOICES)))
         return
     if corpus is None or out is None:
         raise InputError(
@@ -132,22 +113,27 @@ def train(
         )
     start = time.perf_counter()
     with TrainingDisplay() as display:
-        outcome = run_training(
+        trained = run_training(
             corpus,
             out,
-            wishes,
+            model=model,
+            backbone=backbone,
+            size=size,
+            configure=lambda config: change(config, wanted),
+            minutes=minutes,
             resume=resume,
             features_cache=features_cache,
-            board=tensorboard,
-            listeners=Listeners(display.preparing, Reporter(display.standing, display.message)),
+            tensorboard=tensorboard,
+            progress=display.preparing,
+            reporter=Reporter(display.status, display.message),
         )
-    if not outcome.is_first:  # of several processes, one tells
+    if not trained.is_first:  # of several processes, one tells
         return
-    best = outcome.best_nats_per_token
+    best = trained.perplexity
     output.print(
         f"Wrote [bold]{escape(str(out))}[/]: validation perplexity"
-        f" {'unknown' if best is None else f'{perplexity_per_word(best, 1):.2f}'} after"
-        f" {counted(outcome.position.updates, 'update')}, in {time.perf_counter() - start:.0f} s.",
+        f" {'unknown' if best is None else f'{best:.2f}'} after"
+        f" {counted(trained.position.updates, 'update')}, in {time.perf_counter() - start:.0f} s.",
         highlight=False,
         soft_wrap=True,
     )

@@ -11,7 +11,7 @@ from rich.progress import Progress as Bars
 from lrlm.cli.console import errors
 
 if TYPE_CHECKING:
-    from lrlm.training.standing import Standing
+    from lrlm.training.status import TrainingStatus
 
 _SECONDS_BETWEEN_LINES = 30.0
 """How often a line is written where no bar can be drawn."""
@@ -38,7 +38,7 @@ class TrainingDisplay:
         """Show what is read or made before training begins, and how far that is."""
         self._show(f"{doing}: {done:,} of {total:,}" if total else doing, done, total)
 
-    def standing(self, now: "Standing") -> None:
+    def status(self, now: "TrainingStatus") -> None:
         """Show how far training is."""
         valid = "" if now.perplexity is None else f", validation perplexity {now.perplexity:.2f}"
         left = "?" if now.seconds_left is None else _duration(now.seconds_left)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from lrlm.characters import NOT_IN_A_TEXT, describe
-from lrlm.errors import FormatError, InputError
+from lrlm.errors import FormatError, InputError, TextTooLongError
 from lrlm.knowledge import TITLE, Relation, Topic
 from lrlm.text import Profile, Tokens, split_words, tokenise
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
@@ -249,7 +249,7 @@ def check_text(text: str, *, longest: int = LONGEST) -> None:
     if not text.strip():
         raise InputError("the text is empty: there is nothing to read")
     if len(text) > longest:
-        raise InputError(
+        raise TextTooLongError(
             f"the text has {len(text):,} characters, more than the {longest:,} that are read at"
             " once; cut it into articles, or allow more with 'longest'"
         )

@@ -19,7 +19,7 @@ from lrlm.characters import clean_name
 from lrlm.corpora.corpus import SPLITS, to_table
 from lrlm.corpora.linking import Linker, LinkOptions
 from lrlm.corpora.statistics import SplitStatistics
-from lrlm.errors import LrlmError
+from lrlm.errors import WorkerError
 from lrlm.knowledge import KnowledgeGraph, Relation, Topic
 from lrlm.knowledge.literals import literal_forms
 from lrlm.text.document import GoldSpan, LinkedDocument
@@ -83,7 +83,7 @@ def link_in_order(
             while waiting:
                 yield waiting.popleft().result()
         except BrokenProcessPool:
-            raise LrlmError(
+            raise WorkerError(
                 "a worker process died while linking (out of memory?); try with one worker"
             ) from None
         finally:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lrlm.corpora import Corpus
-from lrlm.errors import InputError
+from lrlm.errors import CorpusNotFoundError, InputError
 from lrlm.runs.run import Run
 from lrlm.runs.topics import training_corpus
 
@@ -36,7 +36,7 @@ def corpus_for(runs: Sequence[Run], corpus: Corpus | Path | str | None = None) -
     first = runs[0]
     for run in runs[1:]:
         if run.corpus_fingerprint != first.corpus_fingerprint:
-            raise InputError(
+            raise CorpusNotFoundError(
                 f"{first.folder} and {run.folder} were trained on different corpora"
                 f" ({first.corpus_name!r} and {run.corpus_name!r}, by their content); say on which"
                 " corpus to evaluate them"

@@ -27,7 +27,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lrlm.errors import DamagedFileError, FormatError, LrlmError
+from lrlm.errors import DamagedFileError, FormatError, WorkerError
 from lrlm.knowledge.sources import SourceFormat, parser_of
 from lrlm.knowledge.statements import Statements
 from lrlm.progress import Progress, silent
@@ -248,7 +248,7 @@ def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterato
         try:
             yield submit
         except BrokenProcessPool:
-            raise LrlmError(
+            raise WorkerError(
                 "a worker process died while reading; use fewer workers if memory is short, and"
                 " in a script of your own call this under 'if __name__ == \"__main__\":'"
             ) from None

@@ -10,9 +10,6 @@ from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.look import counted
 from lrlm.report.sheet import Cell, Sheet
 
-MODELS = {"vanilla": "Vanilla LM", "alias": "Alias LM", "nklm": "NKLM", "lrlm": "LRLM"}
-BACKBONES = {"lstm": "LSTM", "transformer-xl": "Transformer-XL"}
-
 _COLUMNS = {
     "perplexity": "perplexity",
     "upp": "UPP",
@@ -25,9 +22,6 @@ _SPELLINGS = {
     "upp": Spelling.UPP,
     "oracle_spelling": Spelling.ORACLE,
 }
-_JOINT = "† joint probability of the text and one given annotation."
-_TOLD = {"alias": "‡ is told which names occur in the text."}
-"""What must be known to read a model's figures; each begins with its mark."""
 _MENTIONS = (
     "A full mention is a whole form of an object, a partial one some of its words; a repeated one"
     " is full and names an object again."
@@ -59,8 +53,8 @@ def perplexity_sheet(evaluation: Evaluation) -> Sheet:
             other for other, its in zip(figures, runs, strict=True) if its.backbone == run.backbone
         ]
         row = [
-            Cell(MODELS.get(run.kind, run.kind), mark=_mark(run)),
-            Cell(BACKBONES.get(run.backbone, run.backbone)),
+            Cell(run.model_label, mark=_mark(run)),
+            Cell(run.backbone_label),
             *([Cell(run.name)] if has_names else []),
         ]
         for column in _COLUMNS:
@@ -236,10 +230,7 @@ def mention_sheet(statistics: MentionStatistics) -> Sheet:
 
 def labels(runs: Sequence[RunResult]) -> list[str]:
     """Name runs by model and backbone; where that is not enough, by their folder too."""
-    names = [
-        f"{MODELS.get(run.kind, run.kind)}{_mark(run)}, {BACKBONES.get(run.backbone, run.backbone)}"
-        for run in runs
-    ]
+    names = [f"{run.model_label}{_mark(run)}, {run.backbone_label}" for run in runs]
     return [
         name if names.count(name) == 1 else f"{name} ({run.name})"
         for name, run in zip(names, runs, strict=True)
@@ -248,8 +239,8 @@ def labels(runs: Sequence[RunResult]) -> list[str]:
 
 def marks_explained(runs: Sequence[RunResult]) -> list[str]:
     """Say what must be known to read the figures of runs that have a mark."""
-    told = [note for kind, note in _TOLD.items() if any(run.kind == kind for run in runs)]
-    return [_JOINT, *told] if any(run.is_joint for run in runs) else told
+    joint_first = sorted(runs, key=lambda run: not run.is_joint)
+    return list(dict.fromkeys(run.footnote for run in joint_first if run.footnote))
 
 
 def _verdict(label: str, name: str, verdict: Verdict) -> list[Cell]:
@@ -333,7 +324,7 @@ def _mention_row(name: str, counts: MentionCounts) -> list[Cell]:
 
 
 def _mark(run: RunResult) -> str:
-    return _JOINT[0] if run.is_joint else _TOLD.get(run.kind, "")[:1]
+    return run.footnote[:1]
 
 
 def _is_below(value: float | None, other: float | None) -> bool:

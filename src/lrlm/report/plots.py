@@ -12,7 +12,8 @@ FORMATS = (".png", ".svg", ".pdf")
 
 _COLOURS = {"vanilla": "#7f7f7f", "alias": "#009e73", "nklm": "#d55e00", "lrlm": "#0072b2"}
 """Of Okabe and Ito: told apart by everybody."""
-_LINES = {"lstm": "-", "transformer-xl": "--"}
+_LINES = ("-", "--", ":", "-.")
+"""Of the backbones, in the order in which they come."""
 _MARKERS = {"vanilla": "s", "alias": "^", "nklm": "D", "lrlm": "o"}
 
 
@@ -28,12 +29,13 @@ def draw_relation_plot(evaluation: Evaluation, format_: str = ".png") -> bytes:
     figure = _figure_class()(figsize=(7.0, 4.6), dpi=160, layout="constrained")
     axes: Any = figure.subplots()
     places = range(len(evaluation.bins))
+    backbones = list(dict.fromkeys(run.backbone for run in evaluation.runs))
     for run, label in zip(evaluation.runs, labels(evaluation.runs), strict=True):
         axes.plot(
             places,
             evaluation.log_probs(run),
             color=_COLOURS.get(run.kind, "black"),
-            linestyle=_LINES.get(run.backbone, ":"),
+            linestyle=_LINES[backbones.index(run.backbone) % len(_LINES)],
             marker=_MARKERS.get(run.kind, "x"),
             markersize=5,
             linewidth=1.8,

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lrlm.corpora import Corpus
 from lrlm.corpora.miniworld.facts import topics as miniworld_topics
-from lrlm.errors import FormatError, InputError
+from lrlm.errors import CorpusNotFoundError, FormatError, InputError, TopicLookupError
 from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.knowledge.topic import near_matches
 from lrlm.runs.run import Run
@@ -57,8 +57,8 @@ class _TopicsOfTraining:
         if self._corpus is None:
             try:
                 self._corpus = training_corpus(self._run)
-            except InputError as error:
-                raise InputError(
+            except CorpusNotFoundError as error:
+                raise TopicLookupError(
                     f"the topic {name!r} cannot be looked up: {error}; name that corpus or a"
                     " knowledge graph, or give the topic as a JSON file"
                 ) from None
@@ -86,7 +86,7 @@ def find_topic(given: str, topics: TopicLookup | None) -> Topic:
     if path.suffix.lower() == ".json" or path.is_file():
         return Topic.from_json(path)
     if topics is None:
-        raise InputError(
+        raise TopicLookupError(
             f"there is no file {given!r}, and neither a graph nor a corpus was named to look the"
             f" topic {given!r} up in"
         )
@@ -101,7 +101,7 @@ def training_corpus(run: Run) -> Corpus:
     """
     found = next(_candidates(run), None)
     if found is None:
-        raise InputError(
+        raise CorpusNotFoundError(
             f"the corpus {run.corpus_name!r} that {run.folder} was trained on is neither in the"
             " working directory nor beside the run, or it has changed since"
         )

@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from lrlm.errors import LrlmError
-
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-
-
-class StoppedError(LrlmError):
-    """Training was asked to stop, and saved everything first; says how to go on."""
 
 
 class Interruption:

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import save
 
 from lrlm.batching import Collator, training_batches
-from lrlm.errors import InputError, LrlmError
+from lrlm.errors import InputError, LrlmError, StoppedError
 from lrlm.models import LanguageModel
 from lrlm.runs.config import TrainingConfig
 from lrlm.runs.devices import Precision
@@ -22,7 +22,6 @@ from lrlm.training.batch_plan import BatchPlan, BatchReader, PlannedBatch, Split
 from lrlm.training.checkpoint import Checkpoint
 from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.gradients import GradientAccumulator, under
-from lrlm.training.interruption import StoppedError
 from lrlm.training.optimiser import Optimiser, copies
 from lrlm.training.schedule import make_schedule
 from lrlm.training.status import Position, Speed, TrainingStatus

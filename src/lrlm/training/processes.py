@@ -12,7 +12,7 @@ from datetime import timedelta
 import torch
 from torch import Tensor, distributed
 
-from lrlm.errors import LrlmError
+from lrlm.errors import StoppedError
 from lrlm.runs.devices import are_several
 
 _LONGEST_PREPARATION = timedelta(days=2)
@@ -148,7 +148,7 @@ def _or_explain() -> Iterator[None]:
         yield
     except RuntimeError as error:
         first_line = (str(error).splitlines() or ["no reason given"])[0]
-        raise LrlmError(
+        raise StoppedError(
             "another process of this run died or does not answer; the last checkpoint is kept, and"
             f" the run can be resumed from it ({first_line})"
         ) from None
