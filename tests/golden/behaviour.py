@@ -202,6 +202,7 @@ def short_texts(answer: dict[str, Any]) -> dict[str, Any]:
     copied = ("type", "object", "form", "is_partial")
     for sample in answer["samples"]:
         del sample["tokens"]  # of the text, which is there
+        del sample["perplexity"]  # of the log-probability, but small differences become large
         sample["pieces"] = [
             [piece[name] for name in (*always, *(copied if "type" in piece else ()))]
             for piece in sample["pieces"]

@@ -25,6 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model(kind: str, backbone: str, folder: Path) -> None:
     found = behaviour.of_model(folder, kind, backbone)
     assert sum(line["kind"] == "train" for line in found["losses"]) == 20
+    assert_recorded(found["losses"], f"{kind} on {backbone}", "losses", absolute=0)
     assert_recorded(found, f"{kind} on {backbone}")
 
 
@@ -37,7 +38,7 @@ def test_a_resumed_run_is_the_unbroken_one(kind: str, backbone: str, folder: Pat
     unbroken = behaviour.train(folder, kind, backbone)
     for epochs in (1, 3, 4):
         pieces = behaviour.train(folder, kind, backbone, name=f"{kind}-pieces", epochs=epochs)
-    assert_recorded(behaviour.losses(pieces), f"{kind} on {backbone}", "losses")
+    assert_recorded(behaviour.losses(pieces), f"{kind} on {backbone}", "losses", absolute=0)
     name = "weights.safetensors"
     assert (pieces / name).read_bytes() == (unbroken / name).read_bytes()
 
