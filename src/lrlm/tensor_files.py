@@ -1,5 +1,10 @@
-"""Tensors in, a safetensors file out, and back: what does not fit is refused naming the file."""
+"""Tensors, and the names of their rows, on disk.
 
+Tensors are kept as safetensors, names as a JSON list. Everything that is read is checked, and a
+file that is not as it should be is refused by its name.
+"""
+
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +16,7 @@ from lrlm.checks import check_shape
 from lrlm.errors import FormatError, ShapeError
 
 Shape = Sequence[int | None]
-"""None stands for any size."""
+"""The size of each dimension; None stands for any size."""
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -41,3 +46,26 @@ def read_tensors(path: Path, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
         except ShapeError as error:
             raise FormatError(f"{path}: {error}") from None
     return {name: tensor.float() for name, tensor in tensors.items()}
+
+
+def write_names(path: Path, names: Sequence[str]) -> None:
+    """Write the names of a tensor's rows in their order."""
+    # Escapes keep even halves of surrogate pairs, which UTF-8 cannot hold.
+    path.write_text(json.dumps(list(names), indent=0) + "\n", encoding="utf-8")
+
+
+def read_names(path: Path, *, count: int) -> tuple[str, ...]:
+    """Read `count` names that all differ."""
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: cannot be read ({error})") from None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise FormatError(f"{path}: must be a list of names")
+    if len(set(names)) != len(names):
+        raise FormatError(f"{path}: a name stands there twice")
+    if len(names) != count:
+        raise FormatError(f"{path}: holds {len(names):,} names, but there are {count:,} vectors")
+    return tuple(names)
