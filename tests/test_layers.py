@@ -16,14 +16,17 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 LAYERS = (
     "errors",
+    "arrays",
+    "progress",
     "checks",
     "artifacts",
+    "tensor_files",
     "reading",
     "knowledge",
     "text",
     "corpora",
-    "batching",
     "features",
+    "batching",
     "lattice",
     "backbones",
     "heads",

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lrlm.arrays import Floats
 from lrlm.batching import Collator, EncodedDocument, Encoder
-from lrlm.batching.encoding import Floats
 from lrlm.corpora import LinkedDocument, Matcher, linkable_relations
 from lrlm.knowledge import Relation, Topic
 from lrlm.text import Vocabulary, tokenise

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from lrlm.arrays import Floats
 from lrlm.batching import Encoder, Speller
-from lrlm.batching.encoding import Floats
 from lrlm.corpora import LinkedDocument
 from lrlm.errors import LrlmError
 from lrlm.evaluation import DocumentScore, Reading, Spelling, read, score

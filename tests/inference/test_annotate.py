@@ -7,8 +7,8 @@ from typing import cast
 import numpy as np
 import pytest
 
+from lrlm.arrays import Floats
 from lrlm.batching import Encoder, Speller
-from lrlm.batching.encoding import Floats
 from lrlm.corpora import LinkedDocument, LinkOptions
 from lrlm.errors import InputError, LrlmError
 from lrlm.evaluation import read

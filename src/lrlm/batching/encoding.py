@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from lrlm.arrays import Floats, Integers
 from lrlm.corpora.document import LinkedDocument
 from lrlm.corpora.pruning import copy_positions, prune
 from lrlm.text import Vocabulary
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 
 UNSEEN = -1
 """The id of a relation type or an object without a vector of its own."""

@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrlm.batching.encoding import NOT_A_FACT, UNSEEN, EncodedDocument, FormFeaturiser, Integers
+from lrlm.arrays import Integers
+from lrlm.batching.encoding import NOT_A_FACT, UNSEEN, EncodedDocument, FormFeaturiser
 from lrlm.errors import InputError
 
 

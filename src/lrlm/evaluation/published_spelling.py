@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from lrlm.arrays import Floats
 from lrlm.batching import Speller
-from lrlm.batching.encoding import Floats
 from lrlm.corpora.importers.word_values import parse_word_and_value
 from lrlm.reading import BadLines, read_records
 

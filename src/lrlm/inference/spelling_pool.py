@@ -8,7 +8,7 @@ from collections import deque
 
 import torch
 
-from lrlm.features.unknown_words import UnknownWordSpeller
+from lrlm.features.spelling import UnknownWordSpeller
 
 _AT_ONCE = 64
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from lrlm.batching.encoding import Floats, Integers
+from lrlm.arrays import Floats, Integers
 from lrlm.corpora import LinkableRelation, LinkedDocument
 from lrlm.models.writing import Star
 from lrlm.text import Tokens

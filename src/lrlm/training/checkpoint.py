@@ -25,7 +25,7 @@ from torch import Tensor
 
 from lrlm.artifacts import MANIFEST, fingerprint, new_folder, read_manifest, write_manifest
 from lrlm.errors import FormatError
-from lrlm.features.tensors import write_tensors
+from lrlm.tensor_files import write_tensors
 from lrlm.training.metrics import FILE as METRICS
 
 FORMAT = "lrlm checkpoint"

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from lrlm.arrays import Floats
 from lrlm.batching import EncodedDocument, Encoder, Speller
-from lrlm.batching.encoding import Floats
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
-from lrlm.features import Progress
+from lrlm.progress import Progress
 from lrlm.text import Vocabulary
 
 SPLITS = ("train", "valid")

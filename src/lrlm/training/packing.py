@@ -7,8 +7,8 @@ from safetensors.torch import load_file
 
 from lrlm.artifacts import new_folder, write_manifest
 from lrlm.features import Features
-from lrlm.features.tensors import write_tensors
-from lrlm.features.unknown_words import log_unknown_mass
+from lrlm.features.spelling import log_unknown_mass
+from lrlm.tensor_files import write_tensors
 from lrlm.training.run import CONFIG, FEATURES, VOCABULARY, WEIGHTS, Run
 
 
@@ -27,7 +27,8 @@ def pack(run: Path | str, out: Path | str, *, overwrite: bool = False) -> Run:
             tensors = load_file(path)
             path.unlink()  # the file may still be mapped: it is replaced, not written over
             write_tensors(path, {name: tensor.half() for name, tensor in tensors.items()})
-        speller = Features.load(draft / FEATURES).speller
+        speller = Features.open(draft / FEATURES).speller
+        assert speller is not None
         manifest = dict(whole.setting.manifest)
         manifest["log_unknown"] = log_unknown_mass(speller, whole.vocabulary)
         write_manifest(draft, **manifest)

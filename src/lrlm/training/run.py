@@ -35,10 +35,10 @@ from lrlm.corpora import LetterCase, LinkOptions
 from lrlm.corpora.corpus import SPLITS, WORDS, Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
-from lrlm.features.tensors import write_tensors
-from lrlm.features.unknown_words import UnknownWordSpeller, log_unknown_mass
+from lrlm.features.spelling import UnknownWordSpeller, log_unknown_mass
 from lrlm.heads import SoftmaxCost
 from lrlm.models import LanguageModel, build_model, with_cutoffs
+from lrlm.tensor_files import write_tensors
 from lrlm.text import Profile, Vocabulary
 from lrlm.training.config import RunConfig
 from lrlm.training.optimiser import copy_into, weights_of
@@ -117,6 +117,7 @@ def write_setting(
     write_config(folder, replace(config, model=model))
     (folder / VOCABULARY).write_text(vocabulary.to_json(), encoding="utf-8")
     features.save(folder / FEATURES)
+    assert features.speller is not None
     write_manifest(
         folder,
         format=FORMAT,
@@ -175,7 +176,8 @@ def read_setting(folder: Path) -> Setting:
     manifest = read_run_manifest(folder)
     config = read_run_config(folder)
     vocabulary = Vocabulary.read(folder / VOCABULARY)
-    features = Features.load(folder / FEATURES)
+    features = Features.open(folder / FEATURES)
+    assert features.speller is not None
     speller = UnknownWordSpeller(
         features.speller, vocabulary, log_unknown=float(manifest["log_unknown"])
     )

@@ -11,8 +11,9 @@ import torch
 from lrlm.artifacts import new_folder, replace_file, sole_writer
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
-from lrlm.features import Progress, make_features
+from lrlm.features import make_features
 from lrlm.heads import measure_softmax_cost
+from lrlm.progress import Progress
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.config import RunConfig
 from lrlm.training.data import (
@@ -208,7 +209,7 @@ def _start(
     """Make the run's folder with everything but the weights; it is there whole or not at all."""
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with new_folder(out) as draft:
-        features = make_features(corpus, config.features, features_cache, progress)
+        features = make_features(corpus, config.features, features_cache, progress=progress)
         progress("writing the run", 0, 0)
         # On CPUs the usual cost is taken: two runs there have the same clusters.
         is_cpu = device.type == "cpu"
