@@ -13,11 +13,11 @@ Shapes: W words, L characters of the longest and its end, C characters of all wo
 beginnings of one length, S symbols, H width of the state.
 """
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from threading import Barrier, Lock, Thread
 from typing import Any, Protocol
@@ -285,7 +285,7 @@ def _fill_up(indices: Integers) -> Tensor:
     return torch.from_numpy(indices)
 
 
-@cache
+@functools.cache
 def _one_core_threads(_process: int, threads: int) -> ThreadPoolExecutor:
     """Give threads in each of which PyTorch computes on one core; they live with the process.
 

@@ -243,7 +243,7 @@ def _read_jobs(jobs: "SimpleQueue[Job | None]") -> None:
         for line in stdin:
             jobs.put(Job(**json.loads(line)))
     jobs.put(None)
-    signal.raise_signal(signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_PATIENCE)
     os._exit(1)
 
