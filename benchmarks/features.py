@@ -149,7 +149,7 @@ def time_spelling(corpus: Corpus, config: SpellingConfig) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
-    corpus = Corpus(parser.parse_args().corpus)
+    corpus = Corpus.open(parser.parse_args().corpus)
     config = FeatureConfig()
     print(f"{torch.get_num_threads()} threads; CPU seconds")
     time_spelling(corpus, config.spelling)

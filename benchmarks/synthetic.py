@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from lrlm.text.document import LinkableRelation, Mention
 
 from lrlm.arrays import Floats
 from lrlm.batching import EncodedDocument
 from lrlm.batching.encoding import Copies
 from lrlm.corpora.pruning import copy_positions, prune
+from lrlm.text.document import LinkableRelation, Mention
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def write(folder: Path, **splits: list[LinkedDocument]) -> Corpus:
         for split, documents in splits.items():
             writer.add(split, to_table(documents), SplitStatistics.of(documents))
         writer.close(made_by="a test", options=LinkOptions())
-    return Corpus(folder)
+    return Corpus.open(folder)
 
 
 @pytest.fixture
