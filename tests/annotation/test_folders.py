@@ -12,7 +12,7 @@ from lrlm.annotation.folders import Settings, annotate_folder
 from lrlm.artifacts import sole_writer
 from lrlm.cli import main
 from lrlm.errors import InputError, LrlmError
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
 from tests.training import tiny
 
 
@@ -20,7 +20,7 @@ from tests.training import tiny
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = tiny.write_corpus(tmp_path_factory.mktemp("folders"))
     settings = (*tiny.SETTINGS, "training.epochs=1")
-    train(corpus, corpus.parent / "run", Wishes(settings=settings))
+    train(corpus, corpus.parent / "run", configure=tiny.configured(*settings))
     return corpus.parent / "run"
 
 

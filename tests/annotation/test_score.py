@@ -9,7 +9,7 @@ from lrlm.annotation.score import score
 from lrlm.corpora.corpus import Corpus
 from lrlm.models import score_documents
 from lrlm.runs.run import Run
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
 from tests.training import tiny
 
 
@@ -24,7 +24,8 @@ def test_pieces_add_up_to_the_whole(corpus: Path, kind: str, tmp_path: Path) -> 
     train(
         corpus,
         tmp_path / "run",
-        Wishes(kind, settings=settings),
+        model=kind,
+        configure=tiny.configured(*settings),
         features_cache=corpus.parent / "features",
     )
     run = Run.open(tmp_path / "run")

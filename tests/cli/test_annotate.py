@@ -16,7 +16,7 @@ from lrlm.cli import main
 from lrlm.cli.outputs import STREAM
 from lrlm.model import load
 from lrlm.runs.topics import topics_for
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
 from tests.training import tiny
 
 TEXT = "Town 3 lies on the Oder River.\r\n\r\nIt was founded in 1203. \U0001f600\n"
@@ -36,7 +36,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train(
             corpus,
             folder / kind,
-            Wishes(kind, settings=(*tiny.SETTINGS, "training.epochs=1")),
+            model=kind,
+            configure=tiny.configured(*tiny.SETTINGS, "training.epochs=1"),
             features_cache=folder / "features",
         )
     (folder / "text.txt").write_bytes(TEXT.encode())

@@ -68,7 +68,7 @@ def test_in_a_pipe_a_line_is_written_every_thirty_seconds(
             lambda: display.preparing("making [spelling] model", 1, 10),
             lambda: display.preparing("making [spelling] model", 3000, 10000),
             lambda: display.preparing("writing the run", 0, 0),
-            lambda: display.standing(standing()),
+            lambda: display.status(standing()),
         ]
         written = []
         for step in steps:

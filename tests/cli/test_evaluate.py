@@ -12,8 +12,9 @@ from lrlm.cli import main
 from lrlm.corpora.build import build_from
 from lrlm.evaluation import Spelling, as_dictionary, evaluate
 from lrlm.runs.run import Run
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
 from tests.corpora import small_world
+from tests.training import tiny
 from tests.training.tiny import SETTINGS
 
 RIVERS = ("Rhine", "Danube", "Elbe", "Oder")
@@ -69,7 +70,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train(
             corpus,
             folder / "runs" / kind,
-            Wishes(kind=kind, settings=settings),
+            model=kind,
+            configure=tiny.configured(*settings),
             features_cache=folder / "features",
         )
     return folder

@@ -8,7 +8,8 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.corpora.importers import DocRed, import_corpus
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
+from tests.training import tiny
 from tests.training.tiny import SETTINGS
 
 
@@ -54,7 +55,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train(
         corpus.folder,
         folder / "lrlm",
-        Wishes(kind="lrlm", settings=(*SETTINGS, "training.epochs=1")),
+        model="lrlm",
+        configure=tiny.configured(*SETTINGS, "training.epochs=1"),
         features_cache=folder / "features",
     )
     return folder

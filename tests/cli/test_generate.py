@@ -10,7 +10,7 @@ from lrlm.cli import main
 from lrlm.corpora.corpus import Corpus
 from lrlm.model import load
 from lrlm.runs.topics import CorpusTopics
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
 from tests.training import tiny
 
 TOPIC = {
@@ -30,7 +30,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train(
             corpus,
             folder / kind,
-            Wishes(kind, settings=(*tiny.SETTINGS, "training.epochs=1")),
+            model=kind,
+            configure=tiny.configured(*tiny.SETTINGS, "training.epochs=1"),
             features_cache=folder / "features",
         )
     (folder / "topic.json").write_text(json.dumps(TOPIC))

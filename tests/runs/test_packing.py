@@ -10,7 +10,7 @@ from lrlm.errors import InputError
 from lrlm.models import score_documents
 from lrlm.runs.packing import pack
 from lrlm.runs.run import Run
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
 from tests.training import tiny
 
 
@@ -24,7 +24,7 @@ def run(corpus: Path) -> Run:
     train(
         corpus,
         corpus.parent / "run",
-        Wishes(settings=tiny.SETTINGS),
+        configure=tiny.configured(*tiny.SETTINGS),
         features_cache=corpus.parent / "features",
     )
     return Run.open(corpus.parent / "run")

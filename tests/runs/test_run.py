@@ -12,9 +12,9 @@ from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.models import score_documents
-from lrlm.runs.run import Run, corpus_fingerprint
+from lrlm.runs.run import Run
 from lrlm.text import Profile
-from lrlm.training.train import Outcome, Wishes, train
+from lrlm.training.train import TrainedRun, train
 from tests.corpora.small_world import digests
 from tests.training import tiny
 
@@ -26,11 +26,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_training(
     corpus: Path, out: Path, *settings: str, resume: bool = False, **wishes: str
-) -> Outcome:
+) -> TrainedRun:
     return train(
         corpus,
         out,
-        Wishes(settings=(*tiny.SETTINGS, *settings), **wishes),  # type: ignore[arg-type]
+        configure=tiny.configured(*tiny.SETTINGS, *settings),
+        **wishes,  # type: ignore[arg-type]
         resume=resume,
         features_cache=corpus.parent / "features",
     )
@@ -62,7 +63,7 @@ def test_a_copy_works_without_the_corpus(corpus: Path, run_folder: Path, tmp_pat
     assert run.kind == "lrlm"
     assert run.link_options == LinkOptions(Profile.SPACES)
     assert run.config.training.window == 12
-    assert run.corpus_fingerprint == corpus_fingerprint(Corpus.open(corpus))
+    assert run.corpus_fingerprint == Corpus.open(corpus).fingerprint
     documents = list(run.encoder.encode(Corpus.open(corpus).documents("valid")))
     scores = score_documents(run.model, run.collator.windows(documents))
     nats_per_token = float((scores.nats_B - scores.end_nats_B).sum() / scores.tokens_B.sum())
@@ -114,7 +115,9 @@ def test_low_precision(corpus: Path, kind: str, tmp_path: Path) -> None:
     outcome = train(
         corpus,
         tmp_path / "run",
-        Wishes(kind, "transformer-xl", settings=settings),
+        model=kind,
+        backbone="transformer-xl",
+        configure=tiny.configured(*settings),
         features_cache=corpus.parent / "features",
     )
     assert outcome.best_nats_per_token is not None

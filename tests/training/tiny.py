@@ -2,10 +2,19 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from lrlm.corpora.build import build_from
+from lrlm.runs.config import RunConfig
+from lrlm.runs.sizes import change
 from tests.corpora import small_world
+
+
+def configured(*settings: str) -> Callable[[RunConfig], RunConfig]:
+    """Change settings of a configuration, each given as `key=value`."""
+    return lambda config: change(config, settings)
+
 
 SETTINGS = (
     "vocabulary.min_count=2",
