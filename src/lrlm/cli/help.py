@@ -10,14 +10,14 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from lrlm.cli.remedies import remedy
 from lrlm.errors import LrlmError
 
-Choices = Callable[[str], Sequence[str]]
+ListChoices = Callable[[str], Sequence[str]]
 """Lists what an option may be; asked only when a command that has it is run."""
 
 
 class _Command(TyperCommand):
     """A command whose help is laid out for the terminal, not for the source."""
 
-    choices: ClassVar[dict[str, tuple[Choices, tuple[str, ...]]]] = {}
+    choices: ClassVar[dict[str, tuple[ListChoices, tuple[str, ...]]]] = {}
     """By the name of a command: the options whose values are a table of the library."""
 
     def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:  # noqa: A002
@@ -62,7 +62,7 @@ def readable(app: typer.Typer) -> typer.Typer:
     return app
 
 
-def choose_from(command: str, choices: Choices, *options: str) -> None:
+def choose_from(command: str, choices: ListChoices, *options: str) -> None:
     """Show in a command's help what some of its options may be, without loading it now."""
     _Command.choices[command] = choices, options
 

@@ -1,4 +1,4 @@
-"""A name of DBpedia as WebNLG writes it in, the forms under which texts mention it out.
+"""Guess the surface forms under which texts mention a name of DBpedia.
 
 Aarhus_Airport                       Aarhus Airport
 Auburn,_Alabama                      Auburn, Alabama · Auburn
