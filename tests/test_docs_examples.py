@@ -6,10 +6,13 @@ prints. Command lines are parsed, not run.
 """
 
 import ast
+import doctest
 import importlib
+import inspect
 import re
 import shutil
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -91,6 +94,36 @@ def test_examples_run_with_extras(
     page: Page, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(page, capsys, with_extras=True)
+
+
+def documented() -> Iterator[tuple[str, str]]:
+    """Give the docstrings of all public classes and functions, with their names."""
+    for package in ("lrlm", "lrlm.lattice"):
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            value = getattr(module, name)
+            members = vars(value) if inspect.isclass(value) else {}
+            public = {key: each for key, each in members.items() if not key.startswith("_")}
+            for key, each in {"": value, **public}.items():
+                if callable(each) or isinstance(each, property | classmethod | staticmethod):
+                    yield f"{package}.{name}{key and '.'}{key}", inspect.getdoc(each) or ""
+
+
+def docstring_examples() -> list[Any]:
+    """Give the code of every example in a docstring, written as a block or with `>>>`."""
+    found = []
+    for name, text in documented():
+        blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        lines = doctest.DocTestParser().get_examples(text)
+        code = "".join(blocks) + "".join(each.source for each in lines)
+        if code:
+            found.append(pytest.param(code, id=name))
+    return found
+
+
+@pytest.mark.parametrize("code", docstring_examples())
+def test_examples_in_docstrings_run(code: str, folder: Path) -> None:
+    exec(compile(code, "docstring", "exec"), {"__name__": "__main__"})
 
 
 @cache
@@ -268,6 +301,14 @@ def test_files_in_the_text_exist(page: Page) -> None:
         is_path = re.fullmatch(r"(src|tests|docs|benchmarks|\.ci)/[\w./-]*", code)
         if is_path and not any(part in code for part in PLACEHOLDERS):
             assert (ROOT / code).exists(), f"{page}:{line}: there is no {code}"
+
+
+@pytest.mark.parametrize(("page", "package"), [("lrlm.md", "lrlm"), ("lattice.md", "lrlm.lattice")])
+def test_the_reference_has_every_public_name(page: str, package: str) -> None:
+    text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
+    listed = re.findall(rf"^::: {re.escape(package)}\.(\w+)$", text, re.MULTILINE)
+    public = set(importlib.import_module(package).__all__) - {"__version__"}
+    assert sorted(listed) == sorted(public)
 
 
 @pytest.mark.parametrize(
