@@ -19,13 +19,13 @@ from pathlib import Path
 from benchmarks.corpus_inputs import inputs_in, parser
 from lrlm.corpora.build import BuildInputs, link_article
 from lrlm.corpora.corpus import SPLITS, CorpusWriter, to_table
-from lrlm.corpora.document import LinkedDocument
 from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
 from lrlm.corpora.joining import join_in
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.reading import BadLines, read_records
 from lrlm.text import detect_profile
+from lrlm.text.document import LinkedDocument
 
 GOAL_SECONDS, GOAL_GIGABYTES = 30, 2
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from lrlm.batching import EncodedDocument
 from lrlm.batching.encoding import Copies, Floats
-from lrlm.corpora.document import LinkableRelation, Mention
 from lrlm.corpora.pruning import copy_positions, prune
+from lrlm.text.document import LinkableRelation, Mention
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 LAYERS = (
     "errors",
+    "progress",
     "checks",
     "artifacts",
     "reading",

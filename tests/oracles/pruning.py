@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lrlm.corpora.document import LinkableRelation, Mention
+from lrlm.text.document import LinkableRelation, Mention
 
 
 def is_better(one: Mention, other: Mention, relations: Sequence[LinkableRelation]) -> bool:

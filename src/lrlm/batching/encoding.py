@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from lrlm.corpora.document import LinkedDocument
 from lrlm.corpora.pruning import copy_positions, prune
 from lrlm.text import Vocabulary
+from lrlm.text.document import LinkedDocument
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]

@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from lrlm.artifacts import new_folder
 from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
-from lrlm.corpora.document import GoldMention, LinkableRelation, LinkedDocument
 from lrlm.corpora.joining import Join, join_in
 from lrlm.corpora.linking import LinkOptions, Matcher, linkable_relations
 from lrlm.corpora.source import BuildInputs, Progress, Reading, Source, fingerprints
@@ -30,6 +29,7 @@ from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.literals import literal_forms
 from lrlm.reading import BadLines
 from lrlm.text import Profile, Tokens, detect_profile, tokenise
+from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument
 
 __all__ = ["BuildInputs", "BuildReport", "Progress", "build_corpus", "link_article"]
 

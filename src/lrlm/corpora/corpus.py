@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lrlm.artifacts import MANIFEST, read_manifest, write_manifest
-from lrlm.corpora.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 from lrlm.corpora.linking import LetterCase, LinkOptions
 from lrlm.corpora.statistics import SplitStatistics, figures
 from lrlm.errors import FormatError, InputError
 from lrlm.text import Profile, Tokens, Vocabulary
+from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 
 FORMAT = "lrlm corpus"
 VERSION = 1

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from lrlm.corpora.document import LinkableRelation, Mention
 from lrlm.knowledge import Topic
 from lrlm.text import Profile, split_words
+from lrlm.text.document import LinkableRelation, Mention
 
 STOP_WORDS = frozenset(  # one text is easier to read than a hundred quotes
     """a about after all also an and any are as at be been before between both but by can did do

@@ -6,7 +6,7 @@ The order is that of the paper's appendix on preprocessing for NKLM.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from lrlm.corpora.document import LinkableRelation, Mention
+from lrlm.text.document import LinkableRelation, Mention
 
 
 class Copied(NamedTuple):

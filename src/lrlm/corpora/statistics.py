@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from lrlm.corpora.document import LinkedDocument
 from lrlm.knowledge import TITLE
+from lrlm.text.document import LinkedDocument
 
 FREQUENT = 3
 """The paper's vocabulary holds the words that occur at least so often in the training texts."""

@@ -6,10 +6,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from lrlm.corpora.document import LinkedDocument, Mention
 from lrlm.corpora.pruning import prune
 from lrlm.report.colours import terminal_styles
 from lrlm.report.printable import printable
+from lrlm.text.document import LinkedDocument, Mention
 
 
 def article_view(document: LinkedDocument) -> Group:

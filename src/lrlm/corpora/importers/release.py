@@ -21,7 +21,6 @@ import numpy as np
 from lrlm.artifacts import new_folder
 from lrlm.corpora.build import BuildReport
 from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
-from lrlm.corpora.document import LinkedDocument
 from lrlm.corpora.importers.archive import files_in
 from lrlm.corpora.importers.plain_pickle import load_plain, stream_plain_list
 from lrlm.corpora.importers.release_article import ArticleReader, entity_name
@@ -33,6 +32,7 @@ from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError
 from lrlm.reading import BadLineError, BadLines, read_records
 from lrlm.text import Profile, detect_profile
+from lrlm.text.document import LinkedDocument
 
 _RELATION_NAMES = "rel_names.pkl"
 _VECTORS = {"entity": "entity_vec.pt", "relation": "relation_vec.pt"}

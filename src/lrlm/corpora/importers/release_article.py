@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lrlm.corpora.document import LinkableRelation, LinkedDocument, Mention
 from lrlm.corpora.inputs import check_characters
 from lrlm.knowledge import TITLE
 from lrlm.reading import BadLineError
 from lrlm.text import Profile, Tokens, split_words
+from lrlm.text.document import LinkableRelation, LinkedDocument, Mention
 
 ANCHOR = "@anchor"
 """The type of the relation from a topic to what its article links to."""

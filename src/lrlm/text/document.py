@@ -1,9 +1,9 @@
-"""What linking makes of an article: its tokens, its topic's relations, and where they may meet."""
+"""An article as linking leaves it: its words, its topic's relations, and where they may meet."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lrlm.text import Tokens
+from lrlm.text.tokeniser import Tokens
 
 
 class Mention(NamedTuple):
