@@ -28,6 +28,7 @@ from lrlm.inference.shipped import SHIPPED
 from lrlm.training.settings import described
 from lrlm.training.sizes import BACKBONES, SIZES, change, load_size
 from tests.docs_pages import ROOT, Page, pages
+from tests.test_layers import LAYERS, NARROW
 
 PAGES = pages()
 OPTIONS_OF_OTHERS = {"--constraint", "--fix", "--nproc-per-node"}
@@ -309,6 +310,21 @@ def test_the_reference_has_every_public_name(page: str, package: str) -> None:
     listed = re.findall(rf"^::: {re.escape(package)}\.(\w+)$", text, re.MULTILINE)
     public = set(importlib.import_module(package).__all__) - {"__version__"}
     assert sorted(listed) == sorted(public)
+
+
+def test_the_architecture_has_a_row_for_every_package() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    packages = [re.findall(r"`(\w+)`", row[0]) for row in rows]
+    source = ROOT / "src" / "lrlm"
+    there = [
+        layer for layer in LAYERS if (source / layer).is_dir() or (source / f"{layer}.py").is_file()
+    ]
+    assert [name for names in packages for name in names] == there
+    for names, row in zip(packages, rows, strict=True):
+        may_import = set(re.findall(r"`(\w+)`", row[-1]))
+        for name in names:
+            assert may_import == NARROW.get(name, set()), name
 
 
 @pytest.mark.parametrize(
