@@ -51,4 +51,4 @@ $(DOCS): $(STAMP)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo site
+	rm -rf $(VENV) demo site .cache
