@@ -12,13 +12,13 @@ import time
 from dataclasses import replace
 
 import torch
-
-from lrlm.corpora import LinkedDocument
-from lrlm.evaluation.runs import corpus_for
-from lrlm.evaluation.scoring import score
-from lrlm.inference.annotate import annotate
 from lrlm.training.data import SpelledWords
-from lrlm.training.run import Run
+
+from lrlm.annotation.annotate import annotate
+from lrlm.corpora import LinkedDocument
+from lrlm.evaluation.comparable_runs import corpus_for
+from lrlm.evaluation.document_scores import score
+from lrlm.runs.run import Run
 
 GOAL = 0.8
 

@@ -12,20 +12,23 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.corpus_inputs import inputs_in, parser
-from lrlm.corpora.build import BuildInputs, link_article
-from lrlm.corpora.corpus import SPLITS, CorpusWriter, to_table
-from lrlm.corpora.inputs import parse_article, parse_fact, parse_form
-from lrlm.corpora.joining import join_in
+from lrlm.corpora.articles import parse_article
+from lrlm.corpora.corpus import CorpusWriter, to_table
+from lrlm.corpora.inputs import BuildInputs
 from lrlm.corpora.linking import LinkOptions
+from lrlm.corpora.staging import staging_in
 from lrlm.corpora.statistics import SplitStatistics
-from lrlm.reading import BadLines, read_records
+from lrlm.corpora.workers import link_rows
+from lrlm.knowledge.sources.triples import parse_fact, parse_form
 from lrlm.text import detect_profile
 from lrlm.text.document import LinkedDocument
+from lrlm.text_files import BadLines, read_records
 
 GOAL_SECONDS, GOAL_GIGABYTES = 30, 2
 
@@ -106,7 +109,7 @@ def build_in_parts(inputs: BuildInputs, folder: Path) -> dict[str, float]:
     parts, bad_lines = Parts(), BadLines()
     assert inputs.triples is not None
     assert inputs.forms is not None
-    with join_in(folder, memory="1GB", threads=1) as join, CorpusWriter(folder) as writer:
+    with staging_in(folder, memory="1GB", threads=1) as staging, CorpusWriter(folder) as writer:
         with parts.timed("reading"):
             facts = list(read_records(inputs.triples, parse_fact, bad_lines))
             forms = list(read_records(inputs.forms, parse_form, bad_lines))
@@ -117,23 +120,25 @@ def build_in_parts(inputs: BuildInputs, folder: Path) -> dict[str, float]:
         texts = [article.text for article in next(iter(articles.values()))]
         options = LinkOptions(profile=detect_profile(texts[:200]))
         with parts.timed("joining"):
-            join.add_facts(facts)
-            join.add_forms(forms)
+            for fact in facts:
+                staging.add_fact(*fact)
+            for form in forms:
+                staging.add_form(*form)
             for split, content in articles.items():
-                join.add_articles(split, content)
-            join.finish()
-            join.check_articles()
-            join.count_facts()
-            batches = list(join.rows(512))
+                for article in content:
+                    staging.add_article(split, article)
+            staging.finish()
+            staging.check_articles()
+            staging.count_facts()
+            batches = list(staging.rows(512))
         del facts, forms, articles, texts  # so many objects would slow all that follows
         for batch in batches:
             with parts.timed("moving rows"):
                 rows = batch.to_pylist()
             by_split: dict[str, list[LinkedDocument]] = {}
             with parts.timed("linking"):
-                for row in rows:
-                    document, _ = link_article(row, options)
-                    by_split.setdefault(SPLITS[row["split"]], []).append(document)
+                for split, document in link_rows(rows, options, None, Counter()):
+                    by_split.setdefault(split, []).append(document)
             for split, documents in by_split.items():
                 with parts.timed("counting"):
                     statistics = SplitStatistics.of(documents)

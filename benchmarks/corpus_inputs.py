@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lrlm.corpora.build import BuildInputs
 from lrlm.corpora.corpus import SPLITS
+from lrlm.corpora.inputs import BuildInputs
 from lrlm.corpora.miniworld import write as write_miniworld
 
 WIKITABLES = Path(__file__).parents[1].parent / "shared/data/wikitables"

@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import lrlm
+from lrlm.annotation.annotation import Annotation
 from lrlm.corpora import LinkedDocument
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.inference.annotation import Annotation
-from lrlm.inference.model import Model
-from lrlm.inference.topics import topic_of
 from lrlm.knowledge import Relation, Topic
+from lrlm.model import Model
+from lrlm.runs.topics import topic_of
 
 CERTAIN = 0.5
 
@@ -166,7 +166,7 @@ def main() -> None:
     given = parser.parse_args()
     model = lrlm.load(given.run)
     with tempfile.TemporaryDirectory() as scratch:
-        corpus: Corpus = build_miniworld(Path(scratch) / "corpus", workers=2).corpus
+        corpus: Corpus = build_miniworld(Path(scratch) / "corpus", workers=2)
         documents = list(corpus.documents("test"))
         topics = {document.topic: topic_of(document) for document in documents}
         world = dict(topics)

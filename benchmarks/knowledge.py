@@ -20,9 +20,9 @@ from random import Random
 
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import build_graph
-from lrlm.knowledge.extract import Source, extract
-from lrlm.knowledge.parts import beginning
+from lrlm.knowledge.extract import KnowledgeFile, extract, file_parts
 from lrlm.knowledge.sources import recognise
+from lrlm.text_files import beginning_of
 from tests.generators.wikidata import World
 
 
@@ -40,31 +40,28 @@ def dump(folder: Path, items: int, suffix: str) -> Path:
 
 def measure(what: str, path: Path, workers: int) -> str:
     """Do one thing in this process and describe what it took."""
-    text = [0]
+    size = sum(part.end - part.start for part, _ in file_parts(path)) / 1e6
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         if what == "read":
-            source = Source(path, recognise(str(path), beginning(path)))
+            source = KnowledgeFile(path, recognise(str(path), beginning_of(path)))
             extract(
                 [source],
                 Path(folder),
                 language="en",
                 workers=workers,
-                tell=lambda progress: text.append(progress.text),
             )
         else:
             build_graph(
                 Path(folder) / "graph",
                 [path],
                 workers=workers,
-                tell=lambda progress: text.append(progress.text),
             )
     seconds = time.perf_counter() - begin
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     children = usage[1].ru_utime + usage[1].ru_stime
     processor = sum(each.ru_utime + each.ru_stime for each in usage)
     memory = (usage[0].ru_maxrss + (workers > 1) * workers * usage[1].ru_maxrss) / 1e3
-    size = max(text) / 1e6
     return (
         f"{size:>8,.0f} MB {seconds:>7.1f} s {size / seconds:>7.0f} MB/s"
         f" {size / processor:>7.0f} per core"

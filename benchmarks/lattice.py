@@ -1,19 +1,30 @@
-"""Times the lattice alone: run `python -m benchmarks.lattice`.
+"""Time the lattice alone: run `python -m benchmarks.lattice`.
 
-Each row of the table is a batch, each column the best of several runs in milliseconds. "levels" is
-how many sequential steps the sweep takes.
+Each row of the first table is a batch, each column the best of several runs in milliseconds.
+"levels" is how many sequential steps the sweep takes. The second table is about explaining spans,
+in batches whose spans lie as candidate names do.
 
 One thread unless `--threads` says otherwise: a batch is too small to gain from more, and on a busy
 machine the time that threads wait for each other would hide the time of the work.
 """
 
 import argparse
+import random
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
-from lrlm.lattice import Lattice, best_paths, log_marginal, posteriors, sample_paths
+from lrlm.lattice import (
+    Lattice,
+    best_paths,
+    block_sums,
+    explain,
+    log_marginal,
+    posteriors,
+    sample_paths,
+)
 from lrlm.lattice.sums import in_working_form
 from lrlm.lattice.sweep import cut_into_blocks
 
@@ -36,8 +47,37 @@ def random_lattice(rows: int, tokens: int, edges: int, *, longest: int = 5) -> L
     )
 
 
+def lattice_of_names(
+    rows: int, *, tokens: int = 165, spans: int = 8, relations: int = 2, overlapping: float = 0.25
+) -> Lattice:
+    """Make texts with candidate names; each span has an edge for each of some relations."""
+    rng = random.Random(0)
+    edges: list[tuple[int, int, int]] = []
+    for row in range(rows):
+        found: set[tuple[int, int]] = set()
+        while len(found) < spans:
+            if found and rng.random() < overlapping:  # one token more or less than another
+                start, end = rng.choice(sorted(found))
+                start = max(start + rng.randint(-1, 1), 0)
+                found.add((start, min(max(end + rng.randint(-1, 1), start + 1), tokens)))
+            else:
+                start = rng.randrange(tokens - 5)
+                found.add((start, start + rng.choice([1, 1, 2, 2, 2, 3, 3, 4, 5])))
+        edges += [(row, *span) for span in sorted(found) for _ in range(relations)]
+    row_E, start_E, end_E = torch.tensor(edges).T.contiguous()
+    generator = torch.Generator().manual_seed(0)
+    return Lattice(
+        torch.randn(rows, tokens, generator=generator).mul_(2).sub_(7),
+        torch.full((rows,), tokens),
+        row_E,
+        start_E,
+        end_E,
+        torch.randn(len(edges), generator=generator).mul_(3).sub_(9),
+    )
+
+
 def milliseconds(action: Callable[[], object], *, seconds: float = 1.0, least: int = 3) -> float:
-    """Give the time of the fastest run: other work on the machine only ever adds to it."""
+    """Return the time of the fastest run: other work on the machine only ever adds to it."""
     action()
     fastest, runs, end = float("inf"), 0, time.perf_counter() + seconds
     while runs < least or time.perf_counter() < end:
@@ -61,6 +101,7 @@ COLUMNS: tuple[tuple[str, Callable[[Lattice], object]], ...] = (
     ("check", check),
     ("sum + gradient", forward_and_gradient),
     ("posteriors", posteriors),
+    ("blocks", block_sums),
     ("best", best_paths),
     ("sample", sample_paths),
 )
@@ -92,6 +133,17 @@ def main() -> None:
             for _, action in COLUMNS
         )
         print(f"{name:<26}{len(lattice.row_E):>8,}{levels:>8,}{times}")
+
+    print(f"\n{'explaining spans':<26}{'edges':>8}{'64 mixtures':>16}{'none listed':>16}")
+    for rows in (1, ROWS, 2 * ROWS, 8 * ROWS):
+        lattice = lattice_of_names(rows)
+        label_E = torch.arange(len(lattice.row_E)) % 2
+        times = "".join(
+            f"{milliseconds(partial(explain, lattice, label_E, most_mixtures=most)):>16.2f}"
+            for most in (64, 0)
+        )
+        name = f"{rows} × {lattice.words_BT.shape[1]}"
+        print(f"{name:<26}{len(label_E):>8,}{times}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.corpus_inputs import inputs_in, parser
 from lrlm.corpora import LinkableRelation, Matcher
-from lrlm.corpora.build import build_corpus
+from lrlm.corpora.build import build_from
 from lrlm.text import Profile, tokenise
 
 RUNS = 5
@@ -51,7 +51,7 @@ def as_running_text(text: str) -> str:
 def main() -> None:
     arguments = parser(__doc__ or "").parse_args()
     with inputs_in(arguments.data) as inputs, tempfile.TemporaryDirectory() as scratch:
-        corpus = build_corpus(Path(scratch) / "corpus", inputs).corpus
+        corpus = build_from(Path(scratch) / "corpus", inputs)
         documents = list(corpus.documents("train"))
     linkable = [(document.relations, document.tokens.words) for document in documents]
     texts = [as_running_text(document.text) for document in documents]

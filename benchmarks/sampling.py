@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from lrlm.models.writers import writer_of
 
 from benchmarks.synthetic import RandomFeatures, Shape, zipf_counts
 from lrlm.backbones import LstmConfig
+from lrlm.generation.decoding import decode
+from lrlm.generation.options import GenerationOptions
+from lrlm.generation.rules import Rules
 from lrlm.heads import Choosing, RelationConfig, WordConfig, choose_cutoffs
-from lrlm.inference.decoding import decode
-from lrlm.inference.options import GenerationOptions
-from lrlm.inference.rules import Rules
 from lrlm.models import KINDS, LanguageModel, ModelConfig, VanillaLM, build_model
-from lrlm.models.writers import writer_of
 from lrlm.models.writing import Star
 from tests.oracles.sampling import plain_text
 

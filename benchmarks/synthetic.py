@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lrlm.arrays import Floats
 from lrlm.batching import EncodedDocument
-from lrlm.batching.encoding import Copies, Floats
+from lrlm.batching.encoding import Copies
 from lrlm.corpora.pruning import copy_positions, prune
 from lrlm.text.document import LinkableRelation, Mention
 

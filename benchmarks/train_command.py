@@ -21,8 +21,8 @@ from lrlm.batching import Window, training_batches
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.models import LanguageModel
+from lrlm.runs.run import Setting, read_setting
 from lrlm.training.loop import Trainer
-from lrlm.training.run import Setting, read_setting
 from lrlm.training.train import Wishes, _read_documents, train
 from lrlm.training.validation import Validation
 
@@ -128,7 +128,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        corpus = options.corpus or build_miniworld(folder / "miniworld").corpus.folder
+        corpus = options.corpus or build_miniworld(folder / "miniworld").folder
         cache = options.features_cache or folder / "features"
         wishes = Wishes(
             options.model,
@@ -139,7 +139,7 @@ def main() -> None:
         )
         command = through_the_command(corpus, folder / "run", wishes, cache)
         setting = read_setting(folder / "run")
-        windows = collated(setting, Corpus(corpus), LEAST_TOKENS)
+        windows = collated(setting, Corpus.open(corpus), LEAST_TOKENS)
         first = bare(setting, windows)
         again = through_the_command(corpus, folder / "again", wishes, cache)
         second = bare(setting, windows)

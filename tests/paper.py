@@ -10,7 +10,7 @@ import torch
 from benchmarks.synthetic import zipf_counts
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.heads import RelationConfig, WordConfig
-from lrlm.models import KINDS, ModelConfig, build_model
+from lrlm.models import MODELS, ModelConfig, ModelSizes, build_model
 
 _TRANSFORMER_WORDS = WordConfig(embedding_size=410, projection_size=410, tied=True)
 _WORDS = WordConfig(embedding_size=400, projection_size=1000)
@@ -57,18 +57,21 @@ def parameters(size: str, kind: str) -> int:
     with torch.device("meta"):
         model = build_model(
             replace(config, kind=kind),
-            word_counts=zipf_counts(words, 100_000_000),
-            types=1000,
-            type_vectors=torch.empty(900, config.relations.type_size),
-            object_vectors=torch.empty(10_000, config.relations.object_size),
-            form_feature_size=300,
+            ModelSizes(
+                tokens=words,
+                types=1000,
+                form_features=300,
+                token_counts=zipf_counts(words, 100_000_000),
+                type_vectors=torch.empty(900, config.relations.type_size),
+                object_vectors=torch.empty(10_000, config.relations.object_size),
+            ),
         )
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 if __name__ == "__main__":
-    print(f"| backbone, corpus | {' | '.join(KINDS)} |")
-    print(f"|---|{'--:|' * len(KINDS)}")
+    print(f"| backbone, corpus | {' | '.join(MODELS)} |")
+    print(f"|---|{'--:|' * len(MODELS)}")
     for size in PAPER_SIZES:
-        counts = " | ".join(f"{parameters(size, kind) / 1e6:.1f} M" for kind in KINDS)
+        counts = " | ".join(f"{parameters(size, kind) / 1e6:.1f} M" for kind in MODELS)
         print(f"| {size} | {counts} |")

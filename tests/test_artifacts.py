@@ -4,21 +4,23 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from lrlm import artifacts
 from lrlm.artifacts import (
     MANIFEST,
     fingerprint,
+    fingerprints_beside,
     new_file,
     new_folder,
     read_manifest,
     replace_file,
     write_manifest,
 )
-from lrlm.errors import FormatError, InputError
+from lrlm.errors import ExistsError, FormatError, InputError
 
 
 def write(folder: Path, content: str, *, overwrite: bool = False) -> None:
@@ -93,7 +95,9 @@ def test_trouble_between_the_two_renames_brings_the_old_folder_back(
 def test_an_existing_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
     target = tmp_path / "out"
     write(target, "old")
-    with pytest.raises(InputError, match="--overwrite"):
+    with pytest.raises(
+        ExistsError, match="out exists already; choose another place, or overwrite it"
+    ):
         write(target, "new")
     assert content(target) == "old"
     write(target, "new", overwrite=True)
@@ -136,7 +140,9 @@ def test_a_kill_between_the_two_renames_is_undone_by_the_next_writer(tmp_path: P
     target = tmp_path / "out"
     write(target, "old")
     target.rename(tmp_path / ".out.previous")
-    with pytest.raises(InputError, match="--overwrite"):
+    with pytest.raises(
+        ExistsError, match="out exists already; choose another place, or overwrite it"
+    ):
         write(target, "new")
     assert content(target) == "old"
     target.rename(tmp_path / ".out.previous")
@@ -213,6 +219,27 @@ def test_a_file_name_that_is_no_text_can_still_be_written(tmp_path: Path) -> Non
     write_manifest(tmp_path, format="a thing", version=1, inputs=[fingerprint(path)])
     manifest = read_manifest(tmp_path, format="a thing", version=1, hint="")
     assert manifest["inputs"][0]["name"] == "caf\ufffd"
+
+
+def test_fingerprints_beside_other_work_are_the_same(tmp_path: Path) -> None:
+    paths = [tmp_path / "empty", tmp_path / "lärge"]
+    paths[0].touch()
+    paths[1].write_bytes(b"some text\n" * 300_000)
+    with fingerprints_beside(paths) as prints:
+        assert prints.result() == [fingerprint(path) for path in paths]
+
+
+def test_hashing_ends_with_the_work_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifacts, "_CHUNK", 1)
+    path = tmp_path / "endless"
+    with path.open("wb") as file:
+        file.truncate(1 << 34)  # a byte at a time, its hash would take hours
+    with pytest.raises(KeyboardInterrupt), fingerprints_beside([path]) as prints:
+        raise KeyboardInterrupt
+    with pytest.raises(CancelledError):
+        prints.result(timeout=0)
 
 
 def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:

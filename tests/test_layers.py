@@ -17,9 +17,11 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
     "errors",
     "progress",
+    "characters",
     "checks",
     "artifacts",
-    "reading",
+    "text_files",
+    "spark_session",
     "knowledge",
     "text",
     "corpora",

@@ -4,12 +4,14 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
-from lrlm.batching import Collator, EncodedDocument, Encoder
-from lrlm.batching.encoding import Floats
-from lrlm.corpora import LinkedDocument, Matcher, linkable_relations
+from lrlm.arrays import Floats
+from lrlm.batching import Collator, EncodedDocument, Encoder, Parts
+from lrlm.corpora import link as link_text
 from lrlm.knowledge import Relation, Topic
-from lrlm.text import Vocabulary, tokenise
+from lrlm.text import LinkedDocument, Vocabulary
+from lrlm.text.word_space import WordSpace
 
 VOCABULARY = Vocabulary.from_counts({"a": 9, "b": 5}, documents=3)
 SPELLINGS = {"u": 0.75, "v": 0.25}
@@ -32,13 +34,36 @@ TOPIC = Topic(
 LONELY = Topic("lonely", names=["?"])  # a name without a letter is no form: nothing to copy
 
 
+ALL_PARTS = Parts.EDGES | Parts.COPIES | Parts.ALIASES
+
+
 class ToySpeller:
-    """Spells two words."""
+    """Spells two words, and remembers how random ones were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[float, bool]] = []
 
     def log_probs(self, words: Sequence[str]) -> Floats:
         with np.errstate(divide="ignore"):
             logs: Floats = np.log([np.float32(SPELLINGS.get(word, 0.0)) for word in words])
         return logs
+
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: torch.Generator,
+        temperature: float = 1.0,
+        capitals: bool = True,
+    ) -> list[str]:
+        self.asked.append((temperature, capitals))
+        drawn = torch.multinomial(
+            torch.tensor(list(SPELLINGS.values())), count, replacement=True, generator=generator
+        )
+        return [list(SPELLINGS)[index] for index in drawn.tolist()]
+
+
+SPACE = WordSpace(VOCABULARY, ToySpeller())
 
 
 class ToyFeaturiser:
@@ -54,18 +79,19 @@ class ToyFeaturiser:
 
 def link(text: str, topic: Topic = TOPIC, id_: str = "article") -> LinkedDocument:
     """Link a text as the corpus builder does."""
-    relations = linkable_relations(topic)
-    tokens = tokenise(text)
-    mentions = tuple(Matcher(relations).find(tokens.words))
-    return LinkedDocument(id_, topic.id, topic.id, text, tokens, relations, mentions)
+    return link_text(text, topic, id=id_, title=topic.id)
+
+
+def encoder(space: WordSpace = SPACE, parts: Parts = ALL_PARTS) -> Encoder:
+    """Turn documents into numbers with the toy world's ids, by default all that any model reads."""
+    return Encoder(space, TYPES, OBJECTS, parts)
 
 
 def encode(*documents: LinkedDocument) -> list[EncodedDocument]:
     """Encode documents with the toy world's ids."""
-    encoder = Encoder(VOCABULARY, ToySpeller(), TYPES, OBJECTS)
-    return list(encoder.encode(documents))
+    return list(encoder().encode(documents))
 
 
-def collator(size: int = 150) -> Collator:
-    """Make windows with the toy world's form features."""
-    return Collator(VOCABULARY.end_id, ToyFeaturiser(), size=size)
+def collator(size: int = 150, parts: Parts = ALL_PARTS) -> Collator:
+    """Make windows with the toy world's form features, by default all that any model reads."""
+    return Collator(SPACE.end_id, ToyFeaturiser(), size=size, parts=parts)

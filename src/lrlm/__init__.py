@@ -7,7 +7,7 @@ from lrlm.errors import LrlmError
 from lrlm.knowledge import KnowledgeGraph, Relation, Topic
 
 if TYPE_CHECKING:
-    from lrlm.inference.model import Model
+    from lrlm.model import Model
 
 __version__ = "0.1.0"
 
@@ -16,6 +16,6 @@ __all__ = ["KnowledgeGraph", "LrlmError", "Relation", "Topic", "__version__", "l
 
 def load(run: Path | str | None = None, *, device: str = "auto") -> "Model":
     """Load a trained model; without a folder, the small one that comes with the package."""
-    from lrlm.inference.model import load as load_model  # loads torch, which takes seconds
+    from lrlm.model import load as load_model  # loads torch, which takes seconds
 
     return load_model(run, device=device)

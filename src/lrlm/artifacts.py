@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all; a folder has a `manifest.json`.
+"""Write files and folders whole or not at all, and say in a `manifest.json` what a folder is.
 
 A folder is made under a hidden name beside its final one and renamed when it is complete, so an
 error, Ctrl-C or a kill leaves the old state; what a killed process left is cleared by the next.
@@ -9,13 +9,15 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import IO, Any
 from uuid import uuid4
 
-from lrlm.errors import FormatError, InputError
+from lrlm.errors import ExistsError, FormatError, InputError
 
 try:
     import fcntl
@@ -24,14 +26,14 @@ except ImportError:  # a system without POSIX locks: two writers at once are not
 
 MANIFEST = "manifest.json"
 DRAFT = ".partial"
-"""How the names of files and folders end that are not complete."""
+"""The ending of the names of files and folders that are not complete yet."""
 
 _CHUNK = 1 << 20
 
 
 @contextmanager
 def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a folder to fill; it becomes `target` when the block ends without an error.
+    """Open a new folder to fill; it becomes `target` when the block ends without an error.
 
     An existing `target` is refused unless it is empty, or it was written by lrlm and `overwrite`
     is set; it then stays in place until the new one is complete.
@@ -70,7 +72,7 @@ def _refuse_unless_replaceable(target: Path, *, overwrite: bool) -> None:
     if not _is_ours(target):
         raise InputError(f"{target} holds files that lrlm did not write; choose another place")
     if not overwrite:
-        raise InputError(f"{target} exists already; choose another place, or pass --overwrite")
+        raise ExistsError(f"{target} exists already; choose another place, or overwrite it")
 
 
 def _is_ours(folder: Path) -> bool:
@@ -125,14 +127,14 @@ def _flush_to_disk(folder: Path) -> None:
 
 
 def write_manifest(folder: Path, *, format: str, version: int, **content: Any) -> None:  # noqa: A002
-    """Say what a folder is. Nothing in it depends on when or where it was made."""
+    """Write what a folder is into it. Nothing there depends on when or where it was made."""
     manifest = {"format": format, "version": version, **content}
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
 
 
 def read_manifest(folder: Path, *, format: str, version: int, hint: str) -> dict[str, Any]:  # noqa: A002
-    """Read what a folder says of itself; `hint` tells how to make one where there is none."""
+    """Read what a folder is; where it is something else, `hint` tells how to make one."""
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -152,11 +154,32 @@ def read_manifest(folder: Path, *, format: str, version: int, hint: str) -> dict
     return manifest
 
 
-def fingerprint(path: Path, *, before_chunk: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """Name a file by its content: its last name, its size and its SHA-256.
+def fingerprint(path: Path) -> dict[str, Any]:
+    """Identify a file by its content: its last name, its size and its SHA-256."""
+    return _fingerprint(path, lambda: None)
 
-    A large file is read in chunks; what is called before each may raise, to give up.
+
+@contextmanager
+def fingerprints_beside(paths: Sequence[Path]) -> Iterator[Future[list[dict[str, Any]]]]:
+    """Hash files in a thread while the block runs; what is not finished when it ends is given up.
+
+    Large files that the block reads anyway then come from the disk only once.
     """
+    stop = Event()
+
+    def go_on() -> None:
+        if stop.is_set():
+            raise CancelledError
+
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            yield pool.submit(lambda: [_fingerprint(path, go_on) for path in paths])
+        finally:
+            stop.set()
+
+
+def _fingerprint(path: Path, before_chunk: Callable[[], None]) -> dict[str, Any]:
+    """Read a file in chunks; what is called before each may raise, to give up."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -174,10 +197,10 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write piece by piece; it is there when the block ends without an error.
+    """Open a file to write piece by piece; it appears when the block ends without an error.
 
-    Two that write the same one at once do not get in each other's way: the last one's stays. A
-    device or a pipe is written to as it is.
+    Two writers of one file at once do not disturb each other: the last one's file stays. A device
+    or a pipe is written to directly.
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():

@@ -1,4 +1,4 @@
-"""Values and tensors in, nothing out: what does not fit is refused by name with a typed error."""
+"""Check settings and tensors, and refuse by name those that do not fit."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from lrlm.errors import InputError, ShapeError
 
 
 def check_at_least(name: str, value: float, minimum: float) -> None:
-    """Refuse a number below `minimum`; `name` is how the user knows it, as `LstmConfig.layers`."""
+    """Refuse a number below `minimum`; `name` is the user's name for it: `LstmConfig.layers`."""
     if not value >= minimum:
         raise InputError(f"{name} must be at least {minimum}, not {value}")
 
 
 def check_rate(name: str, value: float) -> None:
-    """Refuse a probability of dropping something that is not in [0, 1)."""
+    """Refuse a dropout rate, or another share, that is not in [0, 1)."""
     if not 0 <= value < 1:
         raise InputError(f"{name} must be at least 0 and less than 1, not {value}")
 

@@ -1,4 +1,8 @@
-"""What can go wrong, as a small family: catch `LrlmError` to catch all of it."""
+"""The errors of this library: a small family; catch `LrlmError` to catch all of it.
+
+A message says what is wrong, where, and what to do. It names no option of the command line: where
+an option would help, the error has a type of its own, by which the command line knows its remedy.
+"""
 
 
 class LrlmError(Exception):
@@ -11,6 +15,38 @@ class InputError(LrlmError, ValueError):
 
 class FormatError(InputError):
     """A file or folder is not in the format it should be; names the file, and the line if any."""
+
+
+class ExistsError(InputError):
+    """What was to be written is there already, and was not to be replaced."""
+
+
+class TooManyBadLinesError(FormatError):
+    """More lines of a file are malformed than was allowed; names the first of them."""
+
+
+class DamagedFileError(FormatError):
+    """A file is truncated or damaged, but what comes before the damage could be used."""
+
+
+class CorpusNotFoundError(InputError):
+    """The corpus that a run was trained on is not where one would look for it."""
+
+
+class TopicLookupError(InputError):
+    """A topic was named, but neither a graph nor a corpus to look it up in."""
+
+
+class TextTooLongError(InputError):
+    """A text has more characters than are read at once."""
+
+
+class WorkerError(LrlmError):
+    """A process that was started to help has died."""
+
+
+class StoppedError(LrlmError):
+    """Training stopped before its end; everything was saved first, and it can be resumed."""
 
 
 class ShapeError(LrlmError, ValueError):

@@ -72,7 +72,7 @@ class TestLstm(BackboneContract):
     ],
 )
 def test_config_errors_name_the_field(field: str, value: float) -> None:
-    with pytest.raises(InputError, match=f"LstmConfig.{field}"):
+    with pytest.raises(InputError, match=f"model.backbone.{field}"):
         LstmConfig(**{field: value})  # type: ignore[arg-type]
 
 

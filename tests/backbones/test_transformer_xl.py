@@ -151,5 +151,5 @@ def test_both_dropouts_act_in_training_only(rates: dict[str, float]) -> None:
     ],
 )
 def test_config_errors_name_the_field(field: str, value: float) -> None:
-    with pytest.raises(InputError, match=f"TransformerXlConfig.{field}"):
+    with pytest.raises(InputError, match=f"model.backbone.{field}"):
         small(**{field: value})

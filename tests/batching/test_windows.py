@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -6,9 +7,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrlm.batching import NOT_A_FACT, UNSEEN, cut
+from lrlm.batching import NOT_A_FACT, UNSEEN, Collator, IdLimits, cut
 from lrlm.errors import InputError
-from tests.toy import LONELY, OBJECTS, TYPES, VOCABULARY, collator, encode, link
+from tests.toy import (
+    LONELY,
+    OBJECTS,
+    TYPES,
+    VOCABULARY,
+    ToyFeaturiser,
+    collator,
+    encode,
+    link,
+)
 
 
 def edges(*spans: tuple[int, int]) -> np.ndarray:
@@ -150,3 +160,20 @@ def test_moving_a_window_converts_floating_point_only() -> None:
     assert moved.edges.forms.features_FW.dtype == torch.float64
     assert moved.targets_BT.dtype == torch.int64
     assert moved.relation_mask_BR.dtype == torch.bool
+
+
+def test_ids_that_the_model_does_not_know_are_refused_once() -> None:
+    (document,) = encode(link("a u b"))
+    known = IdLimits(tokens=len(VOCABULARY), types=len(TYPES), objects=len(OBJECTS))
+
+    def windows(limits: IdLimits) -> None:
+        list(Collator(VOCABULARY.end_id, ToyFeaturiser(), limits=limits).windows([document]))
+
+    windows(known)
+    for name, message in (
+        ("tokens", "token id"),
+        ("types", "relation type id"),
+        ("objects", "object id"),
+    ):
+        with pytest.raises(InputError, match=f"'article' has the {message} .* another model"):
+            windows(replace(known, **{name: 1}))

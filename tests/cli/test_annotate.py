@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+from lrlm.inference import topic_sources
 
 from lrlm.cli import main
 from lrlm.cli.outputs import STREAM
-from lrlm.inference import topic_sources
-from lrlm.inference.model import load
-from lrlm.inference.topic_sources import topics_for
-from lrlm.training.train import Wishes, train
+from lrlm.model import load
+from lrlm.runs.topics import topics_for
+from lrlm.training.train import train
 from tests.training import tiny
 
 TEXT = "Town 3 lies on the Oder River.\r\n\r\nIt was founded in 1203. \U0001f600\n"
@@ -36,7 +36,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train(
             corpus,
             folder / kind,
-            Wishes(kind, settings=(*tiny.SETTINGS, "training.epochs=1")),
+            model=kind,
+            configure=tiny.configured(*tiny.SETTINGS, "training.epochs=1"),
             features_cache=folder / "features",
         )
     (folder / "text.txt").write_bytes(TEXT.encode())
@@ -122,7 +123,7 @@ def test_text_is_the_format_and_standard_input_a_place(
 def test_without_a_run_the_shipped_one_is_used(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lrlm.inference.model.SHIPPED", here / "lrlm")
+    monkeypatch.setattr("lrlm.model.SHIPPED", here / "lrlm")
     monkeypatch.setattr(topic_sources, "SHIPPED", here / "lrlm")
     (here / "norway.txt").write_text("Norway is in Europe.")
     said = annotated(capsys, "norway.txt", "--topic", "Norway", "--format", "json")
@@ -176,16 +177,16 @@ def test_topics_without_relations_are_fine(
     ("arguments", "message"),
     [
         (["lrlm", "text.txt", "--topic", "Town33"], "has no topic 'Town33'; did you mean 'Town3'"),
-        (["lrlm", "text.txt"], "say what the text is about with --topic"),
+        (["lrlm", "text.txt"], "--topic ID"),
         (["lrlm", "text.txt", "--topic", "no.json"], "no.json: cannot be read"),
-        (["lrlm", "--topic", "Town3"], "there is no text: name a file, or -"),
-        (["nothing", "--topic", "Town3"], "nothing is neither a folder with a run nor a file"),
+        (["lrlm", "--topic", "Town3"], "there is no text"),
+        (["nothing", "--topic", "Town3"], "nothing is neither"),
         (["lrlm", "no.txt", "--topic", "Town3"], "no.txt: cannot be read"),
-        (["text.txt", "lrlm", "--topic", "Town3"], "the run stands before the text: lrlm text.txt"),
+        (["text.txt", "lrlm", "--topic", "Town3"], "lrlm text.txt"),
         (["lrlm", "corpus", "--topic", "Town3"], "corpus: cannot be read"),
         (["corpus", "text.txt", "--topic", "Town3"], "is not an lrlm run"),
         (["nowhere", "text.txt", "--topic", "Town3"], "is not an lrlm run"),
-        (["text.txt", "text.txt", "text.txt", "--topic", "x"], "at most two places"),
+        (["text.txt", "text.txt", "text.txt", "--topic", "x"], "too many arguments"),
         (["vanilla", "text.txt", "--topic", "Town3"], "of the kind 'vanilla'"),
         (["lrlm", "text.txt", "--topic", "Town3", "--format", "xml"], "'xml' is not one of"),
         (["lrlm", "text.txt", "--topic", "Town3", "--threshold", "2"], "--threshold"),
@@ -196,11 +197,11 @@ def test_topics_without_relations_are_fine(
         (["lrlm", "text.txt", "--topic", "Town3", "--corpus", "lrlm"], "is not an lrlm corpus"),
         (["lrlm", "text.txt", "--topic", "Town3", "--graph", "lrlm"], "lrlm is not an lrlm"),
         (["lrlm", "--jsonl", "no.jsonl"], "no.jsonl: cannot be read"),
-        (["lrlm", "--jsonl", "corpus"], "say which folder"),
-        (["lrlm", "--jsonl", "x", "--topic", "Town3"], "leave --topic out"),
-        (["lrlm", "--jsonl", "x", "--format", "html"], "--jsonl is answered in JSON"),
+        (["lrlm", "--jsonl", "corpus"], "--out DIR"),
+        (["lrlm", "--jsonl", "x", "--topic", "Town3"], "leave out --topic"),
+        (["lrlm", "--jsonl", "x", "--format", "html"], "leave out --format html"),
         (["text.txt", "--jsonl", "x"], "text.txt is not a run"),
-        (["lrlm", "text.txt", "--jsonl", "x"], "only a run can be named"),
+        (["lrlm", "text.txt", "--jsonl", "x"], "with --jsonl"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -265,10 +266,9 @@ def test_many_texts(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     said, errors = capsys.readouterr()
     assert code == 0
     assert said == ""
-    assert errors.splitlines() == [
-        "Annotated 3 texts.",
-        f"left out: {source}:2: the text is empty: there is nothing to read",
-    ]
+    told, skipped = errors.splitlines()
+    assert told == "Annotated 3 texts."
+    assert f"{source}:2: the text is empty" in skipped
     written = [json.loads(line) for line in out.read_text().splitlines()]
     assert [each["id"] for each in written] == ["one", "T", "3"]
     alone = annotated(capsys, "lrlm", "text.txt", "--topic", "Town3", "--format", "json")

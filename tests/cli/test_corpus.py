@@ -11,7 +11,7 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.corpora import miniworld
-from lrlm.corpora.build import build_corpus
+from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import Corpus
 from tests.corpora import small_world
 from tests.corpora.small_world import TRIPLES, as_arguments, digests
@@ -21,23 +21,21 @@ CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")  # colours and progress bars a
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    return build_corpus(tmp_path / "rivers", small_world.write(tmp_path / "in")).corpus.folder
+    return build_from(tmp_path / "rivers", small_world.write(tmp_path / "in")).folder
 
 
 def test_build_says_what_it_built(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     inputs = small_world.write(tmp_path / "in")
     assert main([*as_arguments(inputs, tmp_path / "out"), "--workers", "1"]) == 0
     output, errors = capsys.readouterr()
-    assert re.fullmatch(
-        r"Wrote .*/out: 3 articles, 5 facts, tokens as in 'raw', in [\d.]+ s\.\n", output
-    )
-    assert errors == "1 facts left out: their object has no form\n"
-    assert Corpus(tmp_path / "out").splits == ("train", "test")
+    assert re.fullmatch(r"Wrote .*/out: 3 articles, 5 facts, .*'raw', in [\d.]+ s\.\n", output)
+    assert re.fullmatch(r"left out: facts .* \(1\)\n", errors)
+    assert Corpus.open(tmp_path / "out").splits == ("train", "test")
 
 
 def test_the_command_builds_what_the_function_builds(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in")
-    build_corpus(tmp_path / "function", inputs)
+    build_from(tmp_path / "function", inputs)
     assert main([*as_arguments(inputs, tmp_path / "command"), "--workers", "1"]) == 0
     assert digests(tmp_path / "command") == digests(tmp_path / "function")
 
@@ -46,7 +44,7 @@ def test_options_reach_the_build(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in")
     options = ["--tokens", "wikitext", "--letter-case", "variants", "--stop-words", "--limit", "1"]
     assert main([*as_arguments(inputs, tmp_path / "out"), *options, "--workers", "1"]) == 0
-    manifest = Corpus(tmp_path / "out").manifest
+    manifest = Corpus.open(tmp_path / "out").manifest
     assert manifest["options"] == {
         "profile": "wikitext",
         "letter_case": "variants",
@@ -72,14 +70,14 @@ def test_bad_lines_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "in[bold]/triples.tsv:9: the fourth column must be entity or literal, not '[/bold]'"
         in errors
     )
-    assert "1 bad lines skipped" in errors
+    assert "1 malformed line skipped\n" in errors
 
 
 def test_misplaced_gold_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     train = [{"id": "Rhine", "text": "The Rhine.", "gold": [{"start": 5, "end": 9}]}]
     inputs = small_world.write(tmp_path / "in", train=train)
     assert main([*as_arguments(inputs, tmp_path / "out"), "--workers", "1"]) == 0
-    assert "1 gold mentions left out: they cut through a token\n" in capsys.readouterr().err
+    assert re.search(r"left out: gold mentions .* \(1\)\n", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +105,9 @@ def test_articles_are_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     inputs = small_world.write(tmp_path / "in")
     arguments = as_arguments(inputs, tmp_path / "out")
     assert main(arguments[: arguments.index("--train")]) == 2
-    assert capsys.readouterr().err == (
-        "lrlm: there are no articles: give at least one of --train, --valid, --test\n"
-    )
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert all(option in errors for option in ("no articles", "--train", "--valid", "--test"))
 
 
 def test_overwriting_must_be_asked_for(
@@ -140,7 +138,9 @@ def test_stats_as_json(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None
     figures = json.loads(capsys.readouterr().out)
     assert list(figures) == ["train", "test"]
     assert figures["train"]["documents"] == 2
-    assert figures == {split: Corpus(corpus).statistics(split) for split in Corpus(corpus).splits}
+    assert figures == {
+        split: Corpus.open(corpus).statistics(split) for split in Corpus.open(corpus).splits
+    }
 
 
 def test_show_names_every_candidate(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import tarfile
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_every_format_becomes_a_corpus(
     output, errors = capsys.readouterr()
     assert output.startswith("Wrote ")
     assert "Traceback" not in errors
-    corpus = Corpus(tmp_path / "out")
+    corpus = Corpus.open(tmp_path / "out")
     assert corpus.manifest["made_by"].startswith(f"lrlm corpus import {kind}")
     assert main(["corpus", "stats", str(tmp_path / "out"), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -64,7 +65,7 @@ def test_help_has_an_example(kind: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_what_is_left_out_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("release", write_release(tmp_path / "in"), "--out", tmp_path / "out") == 0
     errors = capsys.readouterr().err
-    assert "left out: 5 spans whose tokens are not the form they name\n" in errors
+    assert re.search(r"left out: spans whose tokens .* \(5\)\n", errors)
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from lrlm.cli import main
-from lrlm.corpora.build import build_corpus
+from lrlm.corpora.build import build_from
 from lrlm.evaluation import Spelling, as_dictionary, evaluate
-from lrlm.training.run import Run
-from lrlm.training.train import Wishes, train
+from lrlm.runs.run import Run
+from lrlm.training.train import train
 from tests.corpora import small_world
+from tests.training import tiny
 from tests.training.tiny import SETTINGS
 
 RIVERS = ("Rhine", "Danube", "Elbe", "Oder")
@@ -55,7 +56,7 @@ def write_corpus(folder: Path, name: str, *, towns: int = 20, with_gold: bool = 
         valid=articles[-12:-10],
         test=articles[-10:],
     )
-    return build_corpus(folder / name, inputs).corpus.folder
+    return build_from(folder / name, inputs).folder
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train(
             corpus,
             folder / "runs" / kind,
-            Wishes(kind=kind, settings=settings),
+            model=kind,
+            configure=tiny.configured(*settings),
             features_cache=folder / "features",
         )
     return folder
@@ -130,7 +132,7 @@ def test_gold_mentions_are_compared(
     assert "Perplexity on towns, test" in output
     assert "Gold mentions of towns, test" in output
     assert "Gold mentions by the least probability of a claim, LRLM, LSTM, towns, test" in output
-    assert "Without a posterior, so without annotations: Vanilla LM, LSTM." in output
+    assert "Models that do not annotate: Vanilla LM, LSTM." in output
     # In every text: the title, the river in two forms of which one nests, two years that are words.
     assert re.search(r"span +every candidate +20 +50 +20 +0.400 +1.000 +0.571", output)
     assert re.search(r"span +longest match +20 +40 +20 +0.500 +1.000 +0.667", output)
@@ -159,8 +161,8 @@ def test_string_matching_is_shown_for_models_that_do_not_annotate(
     output = " ".join(capsys.readouterr().out.split())
     assert "Gold mentions of towns, valid" in output
     assert "longest match" in output
-    assert "Without a posterior, so without annotations: Vanilla LM, LSTM; NKLM†, LSTM." in output
-    assert "best path" not in output
+    assert "Models that do not annotate: Vanilla LM, LSTM; NKLM†, LSTM." in output
+    assert "most probable path" not in output
 
 
 def test_documents_without_gold_mentions_cannot_be_compared(

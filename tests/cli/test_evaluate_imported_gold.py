@@ -8,7 +8,8 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.corpora.importers import DocRed, import_corpus
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
+from tests.training import tiny
 from tests.training.tiny import SETTINGS
 
 
@@ -50,11 +51,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
     write(folder / "in", "train_annotated", [document(n, "Rhine") for n in range(12)])
     write(folder / "in", "dev", [document(n, "Elbe") for n in range(12, 16)])
-    corpus = import_corpus(folder / "docred", DocRed(folder / "in")).corpus
+    corpus = import_corpus(folder / "docred", DocRed(folder / "in"))
     train(
         corpus.folder,
         folder / "lrlm",
-        Wishes(kind="lrlm", settings=(*SETTINGS, "training.epochs=1")),
+        model="lrlm",
+        configure=tiny.configured(*SETTINGS, "training.epochs=1"),
         features_cache=folder / "features",
     )
     return folder
@@ -86,7 +88,7 @@ def test_the_dev_documents_are_evaluated(home: Path, tmp_path: Path) -> None:
 
 def test_another_import_is_evaluated_by_its_folder(home: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "in", "dev_revised", [document(n, "Oder") for n in range(20, 23)])
-    corpus = import_corpus(tmp_path / "other", DocRed(other)).corpus
+    corpus = import_corpus(tmp_path / "other", DocRed(other))
     arguments = [str(home / "lrlm"), "--corpus", str(corpus.folder), "--split", "valid"]
     gold, run = gold_of(arguments, tmp_path / "e.json")
     assert gold["mentions"]["span"] == run["best_path"]["span"]["gold"] == 12

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lrlm.cli import main
-from lrlm.training.train import Wishes, train
+from lrlm.training.train import train
 from tests.training import tiny
 
 
@@ -18,7 +18,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train(
             corpus,
             folder / kind,
-            Wishes(kind, settings=(*tiny.SETTINGS, "training.epochs=1")),
+            model=kind,
+            configure=tiny.configured(*tiny.SETTINGS, "training.epochs=1"),
             features_cache=folder / "features",
         )
     return folder

@@ -8,9 +8,9 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.corpora.corpus import Corpus
-from lrlm.inference.model import load
-from lrlm.inference.topics import CorpusTopics
-from lrlm.training.train import Wishes, train
+from lrlm.model import load
+from lrlm.runs.topics import CorpusTopics
+from lrlm.training.train import train
 from tests.training import tiny
 
 TOPIC = {
@@ -30,7 +30,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train(
             corpus,
             folder / kind,
-            Wishes(kind, settings=(*tiny.SETTINGS, "training.epochs=1")),
+            model=kind,
+            configure=tiny.configured(*tiny.SETTINGS, "training.epochs=1"),
             features_cache=folder / "features",
         )
     (folder / "topic.json").write_text(json.dumps(TOPIC))
@@ -78,7 +79,7 @@ def test_json_says_where_every_piece_came_from(
             for piece in sample["pieces"]
         )
     assert json.loads(generated(capsys, *arguments)) == content
-    topic = CorpusTopics(Corpus("corpus")).topic("Town3")
+    topic = CorpusTopics(Corpus.open("corpus")).topic("Town3")
     texts = load(kind, device="cpu").generate(topic, samples=4, seed=5, max_length=12)
     assert [text.text for text in texts] == [sample["text"] for sample in content["samples"]]
 
@@ -128,7 +129,7 @@ def test_a_stream_shows_one_text_and_a_topic_may_know_nothing(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["lrlm"], "say what to write about with --topic"),
+        (["lrlm"], "--topic ID"),
         (["lrlm", "--topic", "Town33"], "has no topic 'Town33'; did you mean 'Town3'"),
         (["lrlm", "--topic", "no.json"], "no.json: cannot be read"),
         (["lrlm", "--topic", "broken.json"], "broken.json: lacks the field 'id'"),
@@ -148,7 +149,7 @@ def test_a_stream_shows_one_text_and_a_topic_may_know_nothing(
         (["lrlm", "--topic", "Town3", "--min-length", "300"], "min_length (300) is more than"),
         (["lrlm", "--topic", "Town3", "--must-use", "rivers"], "did you mean 'river'"),
         (["lrlm", "--topic", "Town3", "--must-use", "river=Elbe"], "no 'river' named 'Elbe'"),
-        (["lrlm", "--topic", "Town3", "--must-use", "=Oder"], "--must-use =Oder: write a relation"),
+        (["lrlm", "--topic", "Town3", "--must-use", "=Oder"], "--must-use =Oder"),
         (["lrlm", "--topic", "Town3", "--must-use", "river="], "or TYPE=OBJECT"),
         (["vanilla", "--topic", "Town3", "--must-use", "river"], "uses no relations"),
         (["lrlm", "--topic", "Town3", "-n", "0"], "number of samples"),

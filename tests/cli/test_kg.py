@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lrlm.cli import main
-from lrlm.knowledge import KnowledgeGraph
-from lrlm.knowledge.topic_json import topic_from_json
+from lrlm.knowledge import KnowledgeGraph, Topic
 from tests.generators.wikidata import World
 
 WORLD = World(60, languages=("en", "de"))
@@ -51,7 +50,7 @@ def test_show(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
     instance = next(each for each in shown["relations"] if each["type"] == "P31")
     assert instance["label"] == "instance of"
     assert instance["forms"]
-    assert topic_from_json(shown) == KnowledgeGraph.open(graph).topic(item.id)
+    assert Topic.from_json(shown) == KnowledgeGraph.open(graph).topic(item.id)
 
 
 def test_what_is_not_there(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +77,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert main([*arguments, "--max-bad", "0.1"]) == 0
     errors = capsys.readouterr().err
     assert "skipped" in errors
-    assert "1 bad lines skipped" in errors
+    assert "1 malformed line skipped\n" in errors
 
 
 @pytest.mark.parametrize(

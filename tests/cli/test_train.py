@@ -54,7 +54,7 @@ def test_it_tells_what_it_does(
 def test_a_budget(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = ("--minutes", "0.0001", "--set", "training.epochs=9999")
     assert main(tiny.arguments(corpus, tmp_path / "run", *more)) == 0
-    assert "after 1 updates" in capsys.readouterr().out
+    assert "after 1 update," in capsys.readouterr().out
 
 
 def test_a_finished_run_is_resumed_to_the_same(finished: Path, corpus: Path) -> None:

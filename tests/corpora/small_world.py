@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lrlm.corpora.build import BuildInputs
+from lrlm.corpora.inputs import BuildInputs
 
 TRIPLES = (
     "Rhine\tmouth\tNorth_Sea\tentity",

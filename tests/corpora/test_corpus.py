@@ -52,7 +52,7 @@ def write(folder: Path, **splits: list[LinkedDocument]) -> Corpus:
             for one in documents:
                 writer.add(split, to_table([one]), SplitStatistics.of([one]))
         writer.close(made_by="a test", options=OPTIONS)
-    return Corpus(folder)
+    return Corpus.open(folder)
 
 
 def test_documents_come_back_as_they_were(tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_manifest_is_no_corpus(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="lrlm corpus build"):
-        Corpus(tmp_path)
+        Corpus.open(tmp_path)
     with pytest.raises(FormatError, match="lrlm corpus build"):
-        Corpus(tmp_path / "nowhere")
+        Corpus.open(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_a_folder_without_a_manifest_is_no_corpus(tmp_path: Path) -> None:
     [
         ({"format": "lrlm run"}, "is not an? lrlm corpus"),
         ({"version": 2}, "version 2 of its format, this lrlm reads version 1"),
-        ({"splits": None}, "does not say what a corpus says"),
-        ({"options": {}}, "does not say what a corpus says"),
+        ({"splits": None}, "statistics of splits are damaged"),
+        ({"options": {}}, "options: the field 'profile' is missing"),
     ],
 )
 def test_another_manifest_is_refused(
@@ -153,7 +153,7 @@ def test_another_manifest_is_refused(
     manifest = json.loads((tmp_path / MANIFEST).read_text(encoding="utf-8"))
     (tmp_path / MANIFEST).write_text(json.dumps({**manifest, **change}), encoding="utf-8")
     with pytest.raises(FormatError, match=message):
-        Corpus(tmp_path)
+        Corpus.open(tmp_path)
 
 
 def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:

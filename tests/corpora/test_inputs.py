@@ -2,14 +2,16 @@
 
 import pytest
 
-from lrlm.corpora.inputs import Article, Fact, Form, parse_article, parse_fact, parse_form
-from lrlm.reading import BadLineError
+from lrlm.corpora.articles import Article, article_from, parse_article
+from lrlm.knowledge.sources.triples import parse_fact, parse_form
+from lrlm.text.document import GoldSpan
+from lrlm.text_files import BadLineError
 
 
 def test_facts() -> None:
-    assert parse_fact("s\tt\to") == Fact("s", "t", "o", literal=False)
-    assert parse_fact("s\tt\to\tentity") == Fact("s", "t", "o", literal=False)
-    assert parse_fact(' s \tt "\to\tliteral') == Fact("s", 't "', "o", literal=True)
+    assert parse_fact("s\tt\to") == ("s", "t", "o", False)
+    assert parse_fact("s\tt\to\tentity") == ("s", "t", "o", False)
+    assert parse_fact(' s \tt "\to\tliteral') == ("s", 't "', "o", True)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +31,7 @@ def test_what_is_no_fact(line: str, reason: str) -> None:
 
 
 def test_forms() -> None:
-    assert parse_form('e\t a "form" ') == Form("e", 'a "form"')
+    assert parse_form('e\t a "form" ') == ("e", 'a "form"')
     for line, reason in [("e", "found 1 column"), ("e\tf\tx", "found 3"), ("e\t ", "is empty")]:
         with pytest.raises(BadLineError, match=reason):
             parse_form(line)
@@ -38,7 +40,13 @@ def test_forms() -> None:
 def test_articles_fill_in_their_topic_and_title() -> None:
     assert parse_article('{"id": "a", "text": "x"}') == Article("a", "a", "a", "x", None)
     full = '{"id": "a", "topic": "b", "title": "c", "text": "x y", "other": 1, "gold": []}'
-    assert parse_article(full) == Article("a", "b", "c", "x y", "[]")
+    assert parse_article(full) == Article("a", "b", "c", "x y", ())
+
+
+def test_gold_mentions_are_spans_of_characters() -> None:
+    gold = [{"start": 0, "end": 1, "type": "t", "object": "o"}, {"end": 3, "start": 2, "more": 1}]
+    read = article_from({"id": "a", "text": "x y", "gold": gold}).gold
+    assert read == (GoldSpan(0, 1, "t", "o"), GoldSpan(2, 3, None, None))
 
 
 @pytest.mark.parametrize(

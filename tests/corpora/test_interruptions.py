@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lrlm.corpora.build import BuildInputs, build_corpus
+from lrlm.corpora.build import build_from
+from lrlm.corpora.inputs import BuildInputs
 from tests.corpora import small_world
 from tests.corpora.small_world import digests
 
@@ -46,7 +47,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> BuildInputs:
 @pytest.fixture(scope="module")
 def undisturbed(inputs: BuildInputs, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The bytes of a build that nothing happened to."""
-    return digests(build_corpus(tmp_path_factory.mktemp("built") / "out", inputs).corpus.folder)
+    return digests(build_from(tmp_path_factory.mktemp("built") / "out", inputs).folder)
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def test_ctrl_c_leaves_the_old_corpus(
     start: Callable[..., subprocess.Popen[str]], tmp_path: Path, workers: str, moment: str
 ) -> None:
     small = small_world.write(tmp_path / "small")
-    before = digests(build_corpus(tmp_path / "out", small).corpus.folder)
+    before = digests(build_from(tmp_path / "out", small).folder)
     process = start("--workers", workers, "--overwrite", program=RESTING)
     wait_until(moments(tmp_path)[moment], process)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to every process of the group
@@ -189,7 +190,7 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_corpus(
         sys.exit(main(sys.argv[1:]))
     """
     small = small_world.write(tmp_path / "small")
-    before = digests(build_corpus(tmp_path / "out", small).corpus.folder)
+    before = digests(build_from(tmp_path / "out", small).folder)
     process = start("--workers", "1", "--overwrite", program=("-c", code))
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (2, "")

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 from collections import Counter
 from functools import cache
 from itertools import combinations
@@ -9,12 +10,25 @@ from pathlib import Path
 
 import pytest
 
+from lrlm.corpora.corpus import SPLITS
 from lrlm.corpora.linking import Matcher, linkable_relations
-from lrlm.corpora.miniworld import facts, plans, topics, write, writing
-from lrlm.corpora.miniworld.dice import Dice
-from lrlm.corpora.miniworld.generate import Article
-from lrlm.corpora.miniworld.grammar import applicable, expand, left_contexts, parse, parse_list
-from lrlm.corpora.miniworld.names import follows_an
+from lrlm.corpora.miniworld import corpus, facts, topics, write
+from lrlm.corpora.miniworld.article import GeneratedArticle
+from lrlm.corpora.miniworld.facts import follows_an
+from lrlm.corpora.miniworld.grammar import (
+    Choice,
+    Dice,
+    DomainPlans,
+    Phrasing,
+    SentencePlan,
+    Slot,
+    applicable,
+    expand,
+    load_plans,
+    parse,
+    parse_list,
+    slots,
+)
 from lrlm.errors import FormatError
 from lrlm.knowledge import TITLE
 from lrlm.knowledge.literals import literal_forms
@@ -25,12 +39,12 @@ DOMAINS = sorted(facts.domains())
 
 
 @cache
-def articles(split: str) -> list[Article]:
-    return list(writing.generate(split, dict(zip(writing.SPLITS, FEW, strict=True))[split]))
+def articles(split: str) -> list[GeneratedArticle]:
+    return list(corpus.generate(split, dict(zip(SPLITS, FEW, strict=True))[split]))
 
 
-def all_articles() -> list[Article]:
-    return [article for split in writing.SPLITS for article in articles(split)]
+def all_articles() -> list[GeneratedArticle]:
+    return [article for split in SPLITS for article in articles(split)]
 
 
 @cache
@@ -39,7 +53,9 @@ def home() -> dict[str, str]:
 
 
 @cache
-def candidates(article: Article) -> tuple[tuple[int, int, frozenset[tuple[str, str]]], ...]:
+def candidates(
+    article: GeneratedArticle,
+) -> tuple[tuple[int, int, frozenset[tuple[str, str]]], ...]:
     """Every span that some form matches, in characters, with what it may stand for."""
     relations = linkable_relations(topics()[article.topic])
     tokens = tokenise(article.text)
@@ -132,22 +148,63 @@ def test_a_or_an() -> None:
     assert [text for text in with_an + with_a if follows_an(text)] == with_an
 
 
+def all_plans(spoken: DomainPlans) -> list[SentencePlan]:
+    told = (plan for plans in spoken.relations.values() for plan in plans)
+    return [*spoken.openings, *told, *spoken.fillers, *spoken.lookalikes]
+
+
+def relations_in(plan: SentencePlan) -> set[str]:
+    return {slot.name for slot in slots(plan.sentence) if slot.is_relation}
+
+
+def left_contexts(plan: Phrasing, width: int) -> set[tuple[str, tuple[str, ...]]]:
+    """Give every slot and every list with each sequence of words that can stand before it.
+
+    Slots are named as in `{capital}`, lists as in `<stone>`, here and in the contexts. A context
+    has at most `width` words; an empty word is the start of the sentence.
+    """
+    found: set[tuple[str, tuple[str, ...]]] = set()
+    _contexts(plan, {("",)}, width, found)
+    return found
+
+
+def _contexts(
+    plan: Phrasing,
+    before: set[tuple[str, ...]],
+    width: int,
+    found: set[tuple[str, tuple[str, ...]]],
+) -> set[tuple[str, ...]]:
+    """Add the contexts within the plan to `found`; give those after it."""
+    for part in plan.parts:
+        if isinstance(part, Choice) and part.name is None:
+            ways = [_contexts(way, before, width, found) for way in part.alternatives]
+            before = set().union(*ways)
+            continue
+        if isinstance(part, str):
+            words = re.findall(r"\w+|[^\w\s]", part.lower())
+        else:
+            words = [f"{{{part.name}}}" if isinstance(part, Slot) else f"<{part.name}>"]
+            found |= {(words[0], context) for context in before}
+        before = {(*context, *words)[-width:] for context in before}
+    return before
+
+
 @pytest.mark.parametrize("name", DOMAINS)
 def test_every_relation_has_at_least_four_plans_and_every_slot_a_relation(name: str) -> None:
-    domain, spoken = facts.domains()[name], plans.load(name)
+    domain, spoken = facts.domains()[name], load_plans(name)
     assert set(spoken.relations) == set(domain.kinds)
     for type_, ways in spoken.relations.items():
         assert len(ways) >= 4, type_
-        assert all(type_ in plan.relations for plan in ways), type_
-    assert all(plan.relations <= set(domain.kinds) for plan in spoken.everything())
-    assert not any(plan.relations for plan in (*spoken.fillers, *spoken.lookalikes))
+        assert all(type_ in relations_in(plan) for plan in ways), type_
+    assert all(relations_in(plan) <= set(domain.kinds) for plan in all_plans(spoken))
+    assert not any(relations_in(plan) for plan in (*spoken.fillers, *spoken.lookalikes))
 
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_words_before_a_mention_tell_its_relation(name: str) -> None:
-    domain, spoken = facts.domains()[name], plans.load(name)
+    domain, spoken = facts.domains()[name], load_plans(name)
     contexts: dict[str, set[tuple[str, ...]]] = collections.defaultdict(set)
-    for plan in spoken.everything():
+    for plan in all_plans(spoken):
         for label, context in left_contexts(plan.sentence, 4):
             if label in ("<it>", "<its>", "<he>", "<his>", "<him>"):
                 contexts[TITLE].add(context)
@@ -204,7 +261,7 @@ def test_the_files_hold_every_fact_every_name_and_the_articles(tmp_path: Path) -
         written = names[object_] if kind == "entity" else literal_forms(object_)
         assert tuple(written) == forms[subject, type_, object_]
     assert all(tuple(names[topic.id]) == topic.names for topic in topics().values())
-    for split, count in zip(writing.SPLITS, (30, 6, 6), strict=True):
+    for split, count in zip(SPLITS, (30, 6, 6), strict=True):
         lines = (tmp_path / f"articles.{split}.jsonl").read_text().splitlines()
         assert len(lines) == count
         for line in lines:
@@ -216,7 +273,7 @@ def test_the_files_hold_every_fact_every_name_and_the_articles(tmp_path: Path) -
 
 
 def test_splits_share_no_topic_and_each_has_every_domain() -> None:
-    chosen = {split: [t.id for _, t in writing.topics_of(split)] for split in writing.SPLITS}
+    chosen = {split: [t.id for _, t in corpus.topics_of(split)] for split in SPLITS}
     assert sorted(id_ for ids in chosen.values() for id_ in ids) == sorted(topics())
     for ids in chosen.values():
         assert {home()[topic] for topic in ids} == set(DOMAINS)

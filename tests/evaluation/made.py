@@ -1,7 +1,7 @@
 """Scores and places made by hand."""
 
-from lrlm.evaluation import DocumentScore, Place, Spelling, Way
-from lrlm.evaluation.explanations import Explanation
+from lrlm.evaluation.annotation_quality import Place, PlaceExplanation, Way
+from lrlm.evaluation.document_scores import DocumentScore, Spelling
 
 
 def document_score(
@@ -20,6 +20,7 @@ def document_score(
         id=id_,
         relations=relations,
         tokens=tokens,
+        text_bytes=5 * tokens,
         unknown_tokens=1,
         inside_tokens=inside_tokens,
         end_nats=end_nats,
@@ -38,8 +39,8 @@ def place(
     is_overlapped: bool = False,
 ) -> Place:
     """A place whose first relation is its best explanation."""
-    facts = [Explanation(Way.RELATION, (f"type {n}", "object")) for n in range(candidates)]
-    probabilities = dict.fromkeys([*facts, Explanation(Way.WORDS)], 0.0)
+    facts = [PlaceExplanation(Way.RELATION, (f"type {n}", "object")) for n in range(candidates)]
+    probabilities = dict.fromkeys([*facts, PlaceExplanation(Way.WORDS)], 0.0)
     probabilities[facts[0]] = confidence
     return Place(
         document="article",

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from lrlm.corpora import GoldMention, LinkedDocument
 from lrlm.evaluation import Claim, Counts, Level, Tally, every_candidate, longest_match
-from lrlm.evaluation.gold import THRESHOLDS, gold_mentions
-from lrlm.evaluation.string_matching import match_strings
+from lrlm.evaluation.gold import THRESHOLDS, gold_mentions, match_strings
 from lrlm.knowledge import Relation, Topic
 from tests.oracles import gold as oracle
 from tests.toy import link

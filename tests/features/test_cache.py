@@ -1,7 +1,8 @@
 """Features of a corpus: made once, found again, made anew when what they are made from changes."""
 
 import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,18 +20,21 @@ from lrlm.features import (
     HASHED,
     FeatureConfig,
     Features,
-    FormConfig,
-    Graph,
-    RelationConfig,
+    FormVectorConfig,
+    RelationVectorConfig,
     SpellingConfig,
+    TripleTable,
     make_features,
+    making,
 )
+from lrlm.features.workers import Job
 from lrlm.knowledge import Relation, Topic
+from lrlm.progress import Progress
 from tests.toy import link
 
 CONFIG = FeatureConfig(
-    RelationConfig(width=4, epochs=2),
-    FormConfig(source=HASHED, width=8, buckets=64),
+    RelationVectorConfig(width=4, epochs=2),
+    FormVectorConfig(source=HASHED, width=8, buckets=64),
     SpellingConfig(embedding_size=4, hidden_size=8, epochs=2, batch_size=4, min_count=1),
 )
 
@@ -55,7 +59,7 @@ def write(folder: Path, **splits: list[LinkedDocument]) -> Corpus:
         for split, documents in splits.items():
             writer.add(split, to_table(documents), SplitStatistics.of(documents))
         writer.close(made_by="a test", options=LinkOptions())
-    return Corpus(folder)
+    return Corpus.open(folder)
 
 
 @pytest.fixture
@@ -69,6 +73,17 @@ def cache(tmp_path: Path) -> Iterator[Path]:
     assert not list(tmp_path.rglob("*.partial"))
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start no worker, which takes seconds, where nothing depends on it."""
+
+    def make_here(jobs: Sequence[Job], *, workers: int, progress: Progress) -> None:
+        for job in jobs:
+            making.make(job, progress)
+
+    monkeypatch.setattr("lrlm.features.cache.make_all", make_here)
+
+
 def made(corpus: Corpus, config: FeatureConfig, cache: Path) -> set[str]:
     """Make features and name what was made for them, rather than found."""
     kinds: set[str] = set()
@@ -80,7 +95,7 @@ def made(corpus: Corpus, config: FeatureConfig, cache: Path) -> set[str]:
 
 
 def test_the_graph_is_that_of_all_splits_without_titles(corpus: Corpus) -> None:
-    graph = Graph.of(corpus)
+    graph = TripleTable.of(corpus)
     triples = {
         (graph.nodes[head], graph.types[kind], graph.nodes[tail])
         for head, kind, tail in graph.triples_N3.tolist()
@@ -96,6 +111,7 @@ def test_the_graph_is_that_of_all_splits_without_titles(corpus: Corpus) -> None:
     assert graph.training_types == {"@title", "mouth", "city", "river"}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_features_fit_the_encoder(corpus: Corpus, cache: Path) -> None:
     features = make_features(corpus, CONFIG, cache)
     relations = features.relations
@@ -103,6 +119,7 @@ def test_features_fit_the_encoder(corpus: Corpus, cache: Path) -> None:
     assert relations.types_KD.shape == (4, 4)
     assert relations.known_types == 4
     assert relations.objects_OD.shape == (len(relations.objects), 4)
+    assert features.speller is not None
     encoder = Encoder(corpus.words, features.speller, relations.type_ids, relations.object_ids)
     new = document("Volga", "Волга ends", ("source", "hills"), ("new type", "new object"))
     (encoded,) = encoder.encode([new])
@@ -113,6 +130,7 @@ def test_features_fit_the_encoder(corpus: Corpus, cache: Path) -> None:
     assert features.featuriser.vectors([("the", "sea")]).shape == (1, 8)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_only_what_has_changed_is_made_again(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
     everything = {"relation", "form", "spelling"}
     assert made(corpus, CONFIG, cache) == everything
@@ -130,8 +148,11 @@ def test_only_what_has_changed_is_made_again(corpus: Corpus, cache: Path, tmp_pa
     assert made(other_texts, CONFIG, cache) == {"relation", "spelling"}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_the_spelling_model_knows_only_training_words(corpus: Corpus, cache: Path) -> None:
-    alphabet = make_features(corpus, CONFIG, cache).speller.alphabet
+    speller = make_features(corpus, CONFIG, cache).speller
+    assert speller is not None
+    alphabet = speller.alphabet
     assert set(alphabet.characters) <= set("".join(corpus.words.words))
     assert "В" not in alphabet.characters
     assert "è" not in alphabet.characters
@@ -139,42 +160,92 @@ def test_the_spelling_model_knows_only_training_words(corpus: Corpus, cache: Pat
 
 def test_progress_tells_what_is_made_and_what_is_read(corpus: Corpus, cache: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    make_features(corpus, CONFIG, cache, lambda *step: told.append(step))
-    assert ("making relation vectors", 1, 2) in told
-    assert ("making spelling model", 2, 2) in told
+    make_features(corpus, CONFIG, cache, progress=lambda *step: told.append(step))
+    triples, words = 2 * 6, 2 * 11  # epochs times what each of them sees
+    for step in (
+        ("making relation vectors", 0, 0),
+        ("making relation vectors", triples, triples),
+        ("making form vectors", 0, 0),
+        ("making the spelling model", words, words),
+        ("reading the spelling model", 1, 1),
+    ):
+        assert step in told
     told.clear()
-    make_features(corpus, CONFIG, cache, lambda *step: told.append(step))
+    make_features(corpus, CONFIG, cache, progress=lambda *step: told.append(step))
     assert {doing.split()[0] for doing, _, _ in told} == {"reading"}
 
 
 def test_an_interrupted_making_leaves_nothing(corpus: Corpus, cache: Path) -> None:
-    def interrupt(doing: str, done: int, _total: int) -> None:
-        if doing == "making spelling model" and done == 1:
+    def interrupt(doing: str, done: int, total: int) -> None:
+        if doing == "making relation vectors" and 0 < done < total:
             raise KeyboardInterrupt
 
+    long = replace(CONFIG, relations=replace(CONFIG.relations, epochs=1_000_000))
     with pytest.raises(KeyboardInterrupt):
-        make_features(corpus, CONFIG, cache, interrupt)
-    assert made(corpus, CONFIG, cache) == {"spelling"}
+        make_features(corpus, long, cache, progress=interrupt)
+    assert made(corpus, CONFIG, cache) == {"relation"}
 
 
 def test_two_at_once_make_it_once(corpus: Corpus, cache: Path) -> None:
     told: list[tuple[str, int, int]] = []
     with ThreadPoolExecutor(2) as pool:
         running = [
-            pool.submit(make_features, corpus, CONFIG, cache, lambda *step: told.append(step))
+            pool.submit(
+                make_features, corpus, CONFIG, cache, progress=lambda *step: told.append(step)
+            )
             for _ in range(2)
         ]
         first, second = (future.result() for future in running)
     assert torch.equal(first.relations.objects_OD, second.relations.objects_OD)
-    assert told.count(("making spelling model", 1, 2)) == 1
-    assert told.count(("reading spelling model", 1, 1)) == 2
+    finished = [doing for doing, done, total in told if done == total > 0]
+    assert finished.count("making the spelling model") == 1
+    assert finished.count("reading the spelling model") == 2
 
 
+def test_vectors_do_not_depend_on_the_number_of_cores(corpus: Corpus, tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    try:
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            make_features(corpus, CONFIG, tmp_path / f"cache{number}")
+            assert torch.get_num_threads() == number
+    finally:
+        torch.set_num_threads(threads)
+    files = sorted((tmp_path / "cache1").glob("[!.]*/*"))
+    assert len(files) == 9
+    for path in files:
+        assert (
+            path.read_bytes() == (tmp_path / "cache2" / path.parent.name / path.name).read_bytes()
+        )
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_model_without_unknown_words_needs_no_speller(
+    corpus: Corpus, cache: Path, tmp_path: Path
+) -> None:
+    features = make_features(corpus, CONFIG, cache, spelling=False)
+    assert features.speller is None
+    assert not list(cache.glob("spelling-*"))
+    features.save(tmp_path / "features")
+    loaded = Features.open(tmp_path / "features")
+    assert loaded.speller is None
+    assert torch.equal(loaded.relations.objects_OD, features.relations.objects_OD)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_speller_that_is_lost_is_missed(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
+    make_features(corpus, CONFIG, cache).save(str(tmp_path / "features"))
+    shutil.rmtree(tmp_path / "features" / "spelling")
+    with pytest.raises(FormatError, match="spelling"):
+        Features.open(str(tmp_path / "features"))
+
+
+@pytest.mark.usefixtures("in_this_process")
 def test_a_run_can_carry_them(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
     features = make_features(corpus, CONFIG, cache)
     features.save(tmp_path / "features")
     (tmp_path / "features").rename(tmp_path / "elsewhere")
-    loaded = Features.load(tmp_path / "elsewhere")
+    loaded = Features.open(tmp_path / "elsewhere")
     assert loaded.relations.types == features.relations.types
     assert loaded.relations.object_ids == features.relations.object_ids
     assert torch.equal(loaded.relations.types_KD, features.relations.types_KD)
@@ -182,25 +253,29 @@ def test_a_run_can_carry_them(corpus: Corpus, cache: Path, tmp_path: Path) -> No
     forms = [("the", "sea"), ("новый",)]
     assert np.array_equal(loaded.featuriser.vectors(forms), features.featuriser.vectors(forms))
     words = ["Rhine", "новый"]
+    assert loaded.speller is not None
+    assert features.speller is not None
     assert np.array_equal(loaded.speller.log_probs(words), features.speller.log_probs(words))
     suffixes = {path.suffix for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()}
     assert suffixes == {".json", ".safetensors"}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_damaged_folder_is_named(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
     make_features(corpus, CONFIG, cache).save(tmp_path / "features")
     path = tmp_path / "features" / "relations" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**manifest, "width": 5}), encoding="utf-8")
     with pytest.raises(FormatError, match=r"vectors\.safetensors: types must have the shape"):
-        Features.load(tmp_path / "features")
+        Features.open(tmp_path / "features")
     path.write_text(json.dumps({**manifest, "version": 99}), encoding="utf-8")
     with pytest.raises(FormatError, match="version 99"):
-        Features.load(tmp_path / "features")
+        Features.open(tmp_path / "features")
     with pytest.raises(FormatError, match="lrlm train"):
-        Features.load(tmp_path)
+        Features.open(tmp_path)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_published_vectors_of_relations(corpus: Corpus, cache: Path, tmp_path: Path) -> None:
     folder = tmp_path / "openke"
     folder.mkdir()
@@ -224,6 +299,7 @@ def test_published_vectors_of_relations(corpus: Corpus, cache: Path, tmp_path: P
         make_features(corpus, config, cache)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_published_fasttext_file_is_cut_to_the_forms(
     corpus: Corpus, cache: Path, tmp_path: Path
 ) -> None:
@@ -240,9 +316,10 @@ def test_a_published_fasttext_file_is_cut_to_the_forms(
         make_features(corpus, missing, cache)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_fasttext_is_trained_on_training_texts(corpus: Corpus, cache: Path) -> None:
     pytest.importorskip("gensim.models", reason="the extra fasttext is not installed")
-    forms = FormConfig(width=6, buckets=32, epochs=1, min_count=1)
+    forms = FormVectorConfig(width=6, buckets=32, epochs=1, min_count=1)
     featuriser = make_features(corpus, replace(CONFIG, forms=forms), cache).featuriser
     assert set(featuriser.words) == {word for each in TRAIN for word in each.tokens.words}
 

@@ -15,18 +15,17 @@ from hypothesis import strategies as st
 
 from lrlm.batching import FormFeaturiser
 from lrlm.errors import FormatError, InputError, MissingExtraError
-from lrlm.features import HASHED, FormConfig, SubwordFeaturiser
+from lrlm.features import HASHED, FormVectorConfig, SubwordFeaturiser
 from lrlm.features.fasttext import read_fasttext, train_fasttext
-from lrlm.features.hashed import hashed_featuriser, random_signs
-from lrlm.features.subwords import ngram_rows
+from lrlm.features.form_vectors import hashed_featuriser, ngram_rows, random_signs
 
-HASHED_CONFIG = FormConfig(source=HASHED, width=24, buckets=512)
+HASHED_CONFIG = FormVectorConfig(source=HASHED, width=24, buckets=512)
 TEXTS = [
     ["the", "river", "Rhine", "flows", "through", "Köln", "and", "Basel"],
     ["the", "Rhône", "flows", "through", "Lyon", "and", "東京", "does", "not"],
     ["Basel", "and", "Lyon", "and", "Köln", "are", "the", "towns"],
 ] * 20
-TRAINED = FormConfig(width=12, buckets=300, epochs=2)
+TRAINED = FormVectorConfig(width=12, buckets=300, epochs=2)
 
 
 def fasttext_rows(word: str, shortest: int, longest: int, buckets: int) -> list[int]:
@@ -91,9 +90,9 @@ def test_vectors_do_not_depend_on_company_or_on_the_cache() -> None:
     for first in (0, 10, 30, 35, 100):
         part = small.vectors(wanted[first : first + 25])
         assert np.array_equal(part, together[first : first + 25])
-        assert len(small._row_of_form) <= 40
+        assert len(small._kept.row_of) <= 40
     assert np.array_equal(small.vectors(wanted), together)  # more forms than the cache holds
-    assert len(small._row_of_form) <= 40
+    assert len(small._kept.row_of) <= 40
 
 
 def test_giving_vectors_away_does_not_give_the_cache_away() -> None:
@@ -116,7 +115,7 @@ def test_random_signs_are_always_these() -> None:
 
 
 def test_words_that_share_ngrams_are_near() -> None:
-    featuriser = hashed_featuriser(FormConfig(source=HASHED, width=256, buckets=4096))
+    featuriser = hashed_featuriser(FormVectorConfig(source=HASHED, width=256, buckets=4096))
     rhine, rhines, tokyo = featuriser.vectors([("Rhineland",), ("Rhinelander",), ("Tokyo",)])
     assert rhine @ rhines > 0.5
     assert abs(rhine @ tokyo) < 0.3
@@ -131,17 +130,17 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
         longest_ngram=4,
     )
     featuriser.save(tmp_path / "forms", note="kept")
-    loaded = SubwordFeaturiser.load(tmp_path / "forms")
+    loaded = SubwordFeaturiser.open(tmp_path / "forms")
     wanted = [("Köln",), ("\u2028", "new"), ('"',), ("東京",)]
     assert np.array_equal(loaded.vectors(wanted), featuriser.vectors(wanted))
     (tmp_path / "forms" / "words.json").write_text('["a"]', encoding="utf-8")
     with pytest.raises(FormatError, match="holds 1 names, but there are 3 vectors"):
-        SubwordFeaturiser.load(tmp_path / "forms")
+        SubwordFeaturiser.open(tmp_path / "forms")
 
 
 def test_without_gensim_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gensim.models", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'lrlm\[fasttext\]'.*hashed"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'lrlm\[fasttext\]'.*'hashed'"):
         train_fasttext(lambda: TEXTS, TRAINED)
 
 
@@ -163,17 +162,20 @@ def test_trained_vectors_are_those_of_gensim_for_any_word() -> None:
     assert abs(ours.word_vectors(["the"])).max() > 0
 
 
-def test_training_tells_its_epochs() -> None:
+def test_training_tells_how_many_words_it_has_read() -> None:
     gensim_models()
-    told: list[tuple[int, int]] = []
-    train_fasttext(lambda: TEXTS, TRAINED, progress=lambda *done: told.append(done))
-    assert told[-1] == (2, 2)
-    assert (1, 2) in told
+    told: list[tuple[str, int, int]] = []
+    train_fasttext(lambda: TEXTS, TRAINED, progress=lambda *step: told.append(step))
+    words = sum(map(len, TEXTS))
+    counting, training = told[: len(TEXTS)], told[len(TEXTS) :]
+    assert counting[-1] == ("making form vectors", words, 0)
+    assert training[0] == ("making form vectors", len(TEXTS[0]), 2 * words)
+    assert training[-1] == ("making form vectors", 2 * words, 2 * words)
 
 
 def test_texts_without_frequent_words_are_refused() -> None:
     gensim_models()
-    with pytest.raises(InputError, match=r"FormConfig\.min_count"):
+    with pytest.raises(InputError, match=r"features\.forms\.min_count"):
         train_fasttext(lambda: [["a", "b"]], TRAINED)
 
 
@@ -186,7 +188,7 @@ def test_another_process_trains_the_same_vectors() -> None:
     gensim_models()
     code = (
         "import hashlib\n"
-        "from lrlm.features.config import FormConfig\n"
+        "from lrlm.features.config import FormVectorConfig\n"
         "from lrlm.features.fasttext import train_fasttext\n"
         "from lrlm.features.form_vectors import SubwordFeaturiser\n"
         f"{inspect.getsource(digest)}\n"
@@ -211,8 +213,8 @@ def test_a_published_file_is_read_and_cut_to_what_is_needed(tmp_path: Path) -> N
     words = ["Köln", "Basel", "Kölner"]
     expected = np.stack([theirs.wv[word] for word in words])
     np.testing.assert_allclose(ours.word_vectors(words), expected, rtol=1e-5, atol=1e-7)
-    with pytest.raises(InputError, match=r"width 12, but FormConfig\.width is 100"):
-        read_fasttext(path, FormConfig(), set())
+    with pytest.raises(InputError, match=r"width 12, but features\.forms\.width is 100"):
+        read_fasttext(path, FormVectorConfig(), set())
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(FormatError, match=r"published\.bin: not a fastText \.bin file"):
         read_fasttext(path, TRAINED, set())

@@ -66,7 +66,7 @@ def test_what_is_wrong_is_named(folder: Path, file: str, content: bytes, message
 
 
 def test_another_width_is_refused_with_the_right_one(folder: Path) -> None:
-    with pytest.raises(FormatError, match=r"RelationConfig\.width is 4; set it to 3"):
+    with pytest.raises(FormatError, match=r"features\.relations\.width is 4; set it to 3"):
         read(folder, width=4)
 
 
@@ -74,5 +74,5 @@ def test_a_missing_file_or_folder_is_named(folder: Path) -> None:
     (folder / "relation2vec.bin").unlink()
     with pytest.raises(InputError, match=r"relation2vec\.bin: there is no such file"):
         read(folder)
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match=r"no such folder \(features\.relations\.source\)"):
         read(folder / "nowhere")

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lrlm.batching import Speller
-from lrlm.errors import FormatError, InputError, LrlmError
-from lrlm.features import SpellingConfig, SpellingModel
-from lrlm.features.alphabet import END, Alphabet
-from lrlm.features.character_model import CharacterModel, train_characters
-from lrlm.features.frozen_characters import FrozenCharacters
+from lrlm.errors import FormatError, LrlmError
+from lrlm.features import SpellingModel
+from lrlm.features.character_model import END, Alphabet, CharacterModel, FrozenCharacters
 from lrlm.features.spelling import Manner
 from tests.oracles import spelling as oracle
 
@@ -28,9 +26,6 @@ WORDS = [
     for middle in ("a", "ee", "o", "ou")
     for last in ("n", "rd", "st", "-", "ß")
 ]
-TINY = SpellingConfig(
-    embedding_size=8, hidden_size=16, epochs=3, batch_size=16, min_count=2, learning_rate=0.02
-)
 
 
 def random_model(characters: str, *, end: float = 0.0, seed: int = 0) -> CharacterModel:
@@ -133,32 +128,6 @@ def test_it_is_frozen() -> None:
     assert not any(weight.requires_grad for weight in speller._characters.weights.values())
 
 
-def test_training_learns_counts_every_type_once_and_repeats_itself() -> None:
-    first, again = (train_characters(words, TINY) for words in (WORDS, [*reversed(WORDS), "ban"]))
-    assert first.alphabet.characters == again.alphabet.characters
-    for name, weight in first.model.state_dict().items():
-        assert torch.equal(weight, again.model.state_dict()[name])
-    assert not any(weight.requires_grad for weight in first.model.parameters())
-    speller = SpellingModel(first.alphabet, FrozenCharacters.of(first.model))
-    assert speller.log_probs(["brand"])[0] > speller.log_probs(["dnarb"])[0]
-    chance = first.held_out_symbols * math.log(len(first.alphabet))
-    assert first.held_out_nats < chance
-
-
-def test_training_leaves_the_random_state_alone() -> None:
-    torch.manual_seed(3)
-    expected = torch.rand(1)
-    torch.manual_seed(3)
-    train_characters(WORDS[:20], TINY)
-    assert torch.rand(1) == expected
-
-
-def test_a_very_long_word_is_learned_from_its_beginning() -> None:
-    trained = train_characters([*WORDS, "ab" * 500], TINY)
-    speller = SpellingModel(trained.alphabet, FrozenCharacters.of(trained.model))
-    assert np.isfinite(speller.log_probs(["ab" * 500])).all()
-
-
 def test_samples_follow_the_distribution() -> None:
     speller = spelling_model("ab", end=2.0)
     count = 4000
@@ -201,16 +170,11 @@ def test_a_model_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
     speller = spelling_model("ab\u2028é\0")
     speller.save(tmp_path / "spelling", note="kept")
-    loaded = SpellingModel.load(tmp_path / "spelling")
+    loaded = SpellingModel.open(tmp_path / "spelling")
     assert np.array_equal(loaded.log_probs(WORDS), speller.log_probs(WORDS))
     (tmp_path / "spelling" / "weights.safetensors").write_bytes(b"no")
     with pytest.raises(FormatError, match=r"weights\.safetensors"):
-        SpellingModel.load(tmp_path / "spelling")
-
-
-def test_one_word_is_not_enough() -> None:
-    with pytest.raises(InputError, match="at least two"):
-        train_characters(["a", "a", ""], TINY)
+        SpellingModel.open(tmp_path / "spelling")
 
 
 def test_a_manner_steers_what_is_spelled() -> None:

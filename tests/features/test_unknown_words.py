@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from lrlm.batching.encoding import Floats
+from lrlm.arrays import Floats
 from lrlm.errors import InputError, LrlmError
-from lrlm.features.alphabet import Alphabet
-from lrlm.features.character_model import CharacterModel
-from lrlm.features.frozen_characters import FrozenCharacters
-from lrlm.features.spelling import Manner, SpellingModel
-from lrlm.features.unknown_words import UnknownWordSpeller, has_capital, log_unknown_mass
+from lrlm.features import SpellingModel, UnknownWordSpeller
+from lrlm.features.character_model import Alphabet, CharacterModel, FrozenCharacters
+from lrlm.features.spelling import Manner, has_capital, log_unknown_mass
 from lrlm.text import Vocabulary
 
 WORDS = ["".join(letters) for n in (1, 2, 3) for letters in itertools.product("ab", repeat=n)]

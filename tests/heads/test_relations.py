@@ -109,18 +109,9 @@ def test_a_table_of_unknowns_only() -> None:
     table = VectorTable(3)
     assert len(table) == 0
     assert torch.equal(table(torch.tensor([-1])), table.learned_VW)
-    with pytest.raises(InputError, match=r"\[0\] is 0"):
-        table(torch.tensor([0]))
 
 
-def test_wrong_ids_are_refused() -> None:
-    table = VectorTable(3, learned=2)
-    with pytest.raises(InputError, match=r"\[1, 0\] is 2"):
-        table(torch.tensor([[0], [2]]))
-    with pytest.raises(InputError, match=r"\[0\] is -2"):
-        table(torch.tensor([-2]))
-    with pytest.raises(ShapeError, match="whole numbers"):
-        table(torch.tensor([0.5]))
+def test_vectors_of_another_width_are_refused() -> None:
     with pytest.raises(ShapeError, match="given_VW"):
         VectorTable(3, given_VW=torch.zeros(2, 4))
 
@@ -134,8 +125,6 @@ def test_given_vectors_may_be_tuned() -> None:
     vectors.sum().backward()
     assert table.learned_VW.grad is not None
     assert torch.equal(table.learned_VW.grad, torch.ones(4, 3))
-    with pytest.raises(InputError):
-        table(torch.tensor([3]))
 
 
 def test_a_relation_is_its_type_beside_its_object() -> None:
@@ -165,7 +154,7 @@ def test_training_takes_some_types_for_unseen() -> None:
     [("type_size", 0), ("object_size", 0), ("hidden_size", 0), ("unseen_rate", 1.0)],
 )
 def test_config_errors_name_the_field(field: str, value: float) -> None:
-    with pytest.raises(InputError, match=f"RelationConfig.{field}"):
+    with pytest.raises(InputError, match=f"model.relations.{field}"):
         RelationConfig(**{field: value})  # type: ignore[arg-type]
 
 

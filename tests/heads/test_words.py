@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lrlm.errors import InputError, ShapeError
 from lrlm.heads import WordConfig, WordEmbedding, WordHead
+from tests.oracles.softmax import all_log_probs
 
 WORDS = 23
 STATE_SIZE = 5
@@ -58,7 +59,7 @@ def brute_force(head: WordHead, state_D: Tensor) -> list[float]:
 @pytest.mark.parametrize("cutoffs", CUTOFFS)
 def test_equals_brute_force_and_sums_to_one(cutoffs: tuple[int, ...], tied: bool) -> None:
     _, head = build(cutoffs, tied=tied)
-    log_probs = head.all_log_probs(states(4))
+    log_probs = all_log_probs(head, states(4))
     assert log_probs.shape == (4, WORDS)
     torch.testing.assert_close(log_probs.exp().sum(1), torch.ones(4).double())
     expected = torch.tensor([brute_force(head, state) for state in states(4)]).double()
@@ -72,7 +73,7 @@ def test_scores_of_targets_are_those_of_all_words(cutoffs: tuple[int, ...], size
     _, head = build(cutoffs)
     targets = torch.arange(WORDS).flip(0).repeat(2)
     given_states = states(len(targets), size)
-    expected = head.all_log_probs(given_states).gather(1, targets[:, None])[:, 0]
+    expected = all_log_probs(head, given_states).gather(1, targets[:, None])[:, 0]
     assert expected.isfinite().all()
     torch.testing.assert_close(
         head.log_probs(given_states, targets), expected, rtol=1e-10, atol=1e-10
@@ -114,7 +115,7 @@ def test_gradients_by_targets_and_by_all_words_agree(targets: list[int]) -> None
         if by_targets:
             log_probs = head.log_probs(inputs, wanted)
         else:
-            log_probs = head.all_log_probs(inputs).gather(1, wanted[:, None])[:, 0]
+            log_probs = all_log_probs(head, inputs).gather(1, wanted[:, None])[:, 0]
         torch.autograd.backward((log_probs * torch.arange(1, len(targets) + 1)).sum())
         parameters = [torch.zeros_like(p) if p.grad is None else p.grad for p in head.parameters()]
         results.append([inputs.grad, *parameters])
@@ -184,7 +185,7 @@ def test_nothing_to_score_or_look_up(cutoffs: tuple[int, ...]) -> None:
     log_probs = head.log_probs(states(0), none)
     assert log_probs.shape == (0,)
     torch.autograd.backward(log_probs.sum())
-    assert head.all_log_probs(states(0)).shape == (0, WORDS)
+    assert all_log_probs(head, states(0)).shape == (0, WORDS)
     assert embedding(none).shape == (0, 6)
     assert embedding(none.view(3, 0)).shape == (3, 0, 6)
 
@@ -199,25 +200,21 @@ def test_float32_is_close_to_float64() -> None:
 
 
 def test_wrong_input_is_refused_by_name() -> None:
-    embedding, head = build((4, 9))
+    _, head = build((4, 9))
     with pytest.raises(ShapeError, match="states_XD"):
         head.log_probs(torch.empty(2, 4).double(), torch.tensor([0, 0]))
     with pytest.raises(ShapeError, match="targets_X"):
         head.log_probs(states(2), torch.tensor([0]))
-    with pytest.raises(InputError, match=r"targets_X\[1\] is 23"):
-        head.log_probs(states(2), torch.tensor([0, 23]))
-    with pytest.raises(InputError, match=r"\[0, 1\] is -1"):
-        embedding(torch.tensor([[0, -1]]))
 
 
 def test_wrong_configurations_are_refused_by_name() -> None:
     for cutoffs in ((3, 3), (5, 2), (0, 4)):
-        with pytest.raises(InputError, match=r"WordConfig.cutoffs must increase"):
+        with pytest.raises(InputError, match=r"model.words.cutoffs must increase"):
             WordConfig(cutoffs=cutoffs)
     for field in ("embedding_size", "projection_size", "divisor"):
-        with pytest.raises(InputError, match=f"WordConfig.{field}"):
+        with pytest.raises(InputError, match=f"model.words.{field}"):
             WordConfig(**{field: 0})  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"WordConfig.tied needs one width"):
+    with pytest.raises(InputError, match=r"model.words.tied needs one width"):
         WordConfig(embedding_size=4, projection_size=5, tied=True)
     with pytest.raises(InputError, match="not chosen yet"):
         WordEmbedding(WordConfig(), 10)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from lrlm.corpora import LinkOptions
+from lrlm.corpora import LinkOptions, link_text
 from lrlm.errors import InputError
-from lrlm.inference.texts import link_text
 from lrlm.knowledge import Relation, Topic
 from lrlm.text import Profile
 

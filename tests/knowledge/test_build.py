@@ -18,11 +18,17 @@ from types import ModuleType
 import pyarrow.parquet as pq
 import pytest
 
-from lrlm.errors import FormatError, InputError, LrlmError
+from lrlm.errors import (
+    DamagedFileError,
+    FormatError,
+    InputError,
+    LrlmError,
+    TooManyBadLinesError,
+)
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge import build as build_module
 from lrlm.knowledge import index as index_module
-from lrlm.knowledge.build import Engine, Selection, build_graph
+from lrlm.knowledge.build import BuildEngine, Selection, build_graph
 from tests.generators.wikidata import CLASSES, UNITS, World
 from tests.knowledge.worlds import TangledWorld, content, expected_topics
 
@@ -109,11 +115,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from lrlm.knowledge.build import build_graph
 
-def slowly(progress):
+def slowly(doing, done, total):
     time.sleep(0.05)
 
 out, dump = Path({str(tmp_path / "graph")!r}), Path({str(dump)!r})
-build_graph(out, [dump], part_bytes=50_000, tell=slowly)
+build_graph(out, [dump], part_bytes=50_000, progress=slowly)
 """
     process = subprocess.Popen([sys.executable, "-c", code])
     staging = tmp_path / ".graph.parts"
@@ -129,10 +135,10 @@ build_graph(out, [dump], part_bytes=50_000, tell=slowly)
 
     still: dict[Path, int] = {}
 
-    def look(_: object) -> None:
+    def look(*_: object) -> None:
         still.update({path: path.stat().st_mtime_ns for path in finished if path.exists()})
 
-    build_graph(tmp_path / "graph", [dump], part_bytes=50_000, tell=look)
+    build_graph(tmp_path / "graph", [dump], part_bytes=50_000, progress=look)
     assert content(tmp_path / "graph") == content(built)
     assert [path.name for path in tmp_path.iterdir()] == ["graph"]
     kept = [path for path, when in still.items() if when == finished[path]]
@@ -182,10 +188,10 @@ def test_a_full_disk_leaves_the_finished_parts(
     assert before
     still: dict[Path, int] = {}
 
-    def look(_: object) -> None:
+    def look(*_: object) -> None:
         still.update({path: path.stat().st_mtime_ns for path in before if path.exists()})
 
-    build_graph(tmp_path / "graph", [dump], part_bytes=50_000, tell=look)
+    build_graph(tmp_path / "graph", [dump], part_bytes=50_000, progress=look)
     assert still == before
     assert content(tmp_path / "graph") == content(built)
 
@@ -289,7 +295,9 @@ def test_a_broken_line_is_skipped_and_counted(dump: Path, tmp_path: Path) -> Non
 
 def test_too_many_broken_lines_leave_nothing_behind(dump: Path, tmp_path: Path) -> None:
     path = broken(dump, tmp_path / "broken.json", bad=3)
-    with pytest.raises(FormatError, match=r"broken.json:61: not JSON .*3 of 252 lines are bad"):
+    with pytest.raises(
+        TooManyBadLinesError, match=r"broken.json:61: not JSON .*3 of 252 lines are bad"
+    ):
         build_graph(tmp_path / "graph", [path], part_bytes=50_000)
     assert [each.name for each in tmp_path.iterdir()] == ["broken.json"]
 
@@ -311,7 +319,7 @@ def test_a_truncated_file(
         )
     path = tmp_path / f"cut.json{suffix}"
     path.write_bytes(data[: len(data) * 2 // 3])
-    with pytest.raises(FormatError, match=r"cut.json.*:\d+: damaged or truncated"):
+    with pytest.raises(DamagedFileError, match=r"cut.json.*:\d+: damaged or truncated"):
         build_graph(tmp_path / "graph", [path], part_bytes=50_000)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     # However large the parts are that are read together, little is lost.
@@ -349,10 +357,10 @@ def test_arguments_that_cannot_be(dump: Path, tmp_path: Path) -> None:
         build_graph(tmp_path / "graph", [dump], selection=Selection(topics=tmp_path / "absent"))
     with pytest.raises(InputError, match="language"):
         Selection(language="en'; --")
-    with pytest.raises(InputError, match="engine spark"):
+    with pytest.raises(InputError, match="only for the Spark engine"):
         build_graph(tmp_path / "graph", [dump], master="local")
-    with pytest.raises(InputError, match="leave out --keep-damaged"):
-        build_graph(tmp_path / "graph", [dump], engine=Engine.SPARK, keep_damaged=True)
+    with pytest.raises(InputError, match="Spark engine cannot use a damaged file"):
+        build_graph(tmp_path / "graph", [dump], engine=BuildEngine.SPARK, keep_damaged=True)
     with pytest.raises(InputError, match="share"):
         build_graph(tmp_path / "graph", [dump], max_bad=1.0)
     with pytest.raises(InputError, match="question mark"):
@@ -363,7 +371,7 @@ def test_arguments_that_cannot_be(dump: Path, tmp_path: Path) -> None:
         Selection(types=())
     with pytest.raises(InputError, match="worker"):
         build_graph(tmp_path / "graph", [dump], workers=0)
-    assert Engine("duckdb") is Engine.DUCKDB
+    assert BuildEngine("duckdb") is BuildEngine.DUCKDB
     assert set(CLASSES) >= {"Q5", "Q515"}
 
 

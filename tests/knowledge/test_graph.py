@@ -16,7 +16,7 @@ import lrlm
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Entity, KnowledgeGraph, Relation
 from lrlm.knowledge.build import build_graph
-from lrlm.knowledge.graph import INDEX
+from lrlm.knowledge.index import INDEX
 
 FORMS = """
 Q1\tAlbert Einstein

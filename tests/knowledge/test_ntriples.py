@@ -3,7 +3,7 @@
 import pytest
 
 from lrlm.knowledge.sources.ntriples import NTriples, date_of, unescape
-from lrlm.knowledge.statements import Kind, Statements
+from lrlm.knowledge.statements import StatementKind, Statements
 
 Q = "<http://www.wikidata.org/entity/"
 P = "<http://www.wikidata.org/prop/direct/"
@@ -33,12 +33,12 @@ def test_facts() -> None:
         "",
         "_:b1 <http://example.org/x> _:b2 .",
     )
-    assert [(row[2], Kind(row[0]), row[3]) for row in out.rows] == [
-        ("P31", Kind.ENTITY, "Q5"),
-        ("P569", Kind.DATE, "1961-08-04"),
-        ("P1082", Kind.QUANTITY, "12.5"),
-        ("P1476", Kind.TEXT, 'Hi "there"'),
-        ("P281", Kind.TEXT, "075é"),
+    assert [(row[2], StatementKind(row[0]), row[3]) for row in out.rows] == [
+        ("P31", StatementKind.ENTITY, "Q5"),
+        ("P569", StatementKind.DATE, "1961-08-04"),
+        ("P1082", StatementKind.QUANTITY, "12.5"),
+        ("P1476", StatementKind.TEXT, 'Hi "there"'),
+        ("P281", StatementKind.TEXT, "075é"),
     ]
     assert out.counts == {
         "texts in other languages": 1,
@@ -68,13 +68,13 @@ def test_names_redirects_and_types_of_properties() -> None:
         f"{Q}Q7> <http://www.w3.org/2002/07/owl#sameAs> {Q}Q1> .",
         f"{Q}P31> <http://wikiba.se/ontology#propertyType> <http://wikiba.se/ontology#Url> .",
     )
-    assert [(Kind(row[0]), row[1], row[3]) for row in out.rows] == [
-        (Kind.LABEL, "Q1", "Paris"),
-        (Kind.DEFAULT_LABEL, "Q1", "PARIS"),
-        (Kind.ALIAS, "Q1", "City of Light"),
-        (Kind.TYPE_LABEL, "P31", "instance of"),
-        (Kind.REDIRECT, "Q7", "Q1"),
-        (Kind.DATATYPE, "P31", "Url"),
+    assert [(StatementKind(row[0]), row[1], row[3]) for row in out.rows] == [
+        (StatementKind.LABEL, "Q1", "Paris"),
+        (StatementKind.DEFAULT_LABEL, "Q1", "PARIS"),
+        (StatementKind.ALIAS, "Q1", "City of Light"),
+        (StatementKind.TYPE_LABEL, "P31", "instance of"),
+        (StatementKind.REDIRECT, "Q7", "Q1"),
+        (StatementKind.DATATYPE, "P31", "Url"),
     ]
 
 
@@ -84,7 +84,7 @@ def test_names_redirects_and_types_of_properties() -> None:
         (f"{Q}Q1> {P}P31> {Q}Q5>", "ends with"),
         ("hello .", "begins with"),
         (f'{Q}Q1> {P}P1> "open .', "not closed"),
-        (f'{Q}Q1> {P}P1> "\\uD800"@en .', "half a character"),
+        (f'{Q}Q1> {P}P1> "\\uD800"@en .', "lone surrogate U+D800 (half a character)"),
         (f"{Q}Q1> {P}P1 .", "three terms"),
         (f'{Q}Q1> {P}P1> "'.encode() + b'\xff"@en .', "not a text"),
         (f'{Q}Q1> {P}P1> "\\UFFFFFFFF"@en .', "no character FFFFFFFF"),

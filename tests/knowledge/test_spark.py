@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lrlm.errors import InputError, MissingExtraError
-from lrlm.knowledge.build import Engine, Selection, build_graph
-from lrlm.knowledge.extract import Source
-from lrlm.knowledge.sources import Format
+from lrlm.knowledge.build import BuildEngine, Selection, build_graph
+from lrlm.knowledge.extract import KnowledgeFile
+from lrlm.knowledge.sources import SourceFormat
 from lrlm.knowledge.spark import _check_name, _parse
-from lrlm.knowledge.spark_session import _cause
-from lrlm.knowledge.statements import Kind
+from lrlm.knowledge.statements import StatementKind
+from lrlm.spark_session import _cause
 from tests.generators.wikidata import World
 from tests.knowledge.worlds import TangledWorld, content
 
@@ -77,7 +77,7 @@ def test_without_pyspark_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "pyspark.errors", None)
     (tmp_path / "forms.tsv").write_text("Q1\tname\n")
     with pytest.raises(MissingExtraError, match=r"lrlm\[spark\]"):
-        build_graph(tmp_path / "graph", [tmp_path / "forms.tsv"], engine=Engine.SPARK)
+        build_graph(tmp_path / "graph", [tmp_path / "forms.tsv"], engine=BuildEngine.SPARK)
     assert [each.name for each in tmp_path.iterdir()] == ["forms.tsv"]
 
 
@@ -88,17 +88,21 @@ def test_the_lines_of_a_task_keep_their_blocks_and_order() -> None:
         pa.record_batch({"line": [b"a\tx", b"b\ty"], "block": [0, 100]}),
         pa.record_batch({"line": [b"c\tz", b"worse"], "block": [100, 100]}),
     ]
-    rows = pa.Table.from_batches(_parse(7, Format.FORMS, "en", iter(batches))).to_pylist()
-    names = [row for row in rows if row["kind"] == Kind.LABEL]
+    rows = pa.Table.from_batches(_parse(7, SourceFormat.FORMS, "en", iter(batches))).to_pylist()
+    names = [row for row in rows if row["kind"] == StatementKind.LABEL]
     assert [(row["source"], row["block"], row["row"], row["object"]) for row in names] == [
         (7, 0, 0, "x"),
         (7, 100, 1, "y"),
         (7, 100, 2, "z"),
     ]
-    lines = [row["row"] for row in rows if row["kind"] == Kind.COUNT and row["subject"] == "lines"]
+    lines = [
+        row["row"]
+        for row in rows
+        if row["kind"] == StatementKind.COUNT and row["subject"] == "lines"
+    ]
     assert sum(lines) == 4
-    assert sum(row["kind"] == Kind.BAD for row in rows) == 1
-    assert Source(Path("x"), Format.FORMS).format == "forms"
+    assert sum(row["kind"] == StatementKind.BAD for row in rows) == 1
+    assert KnowledgeFile(Path("x"), SourceFormat.FORMS).format == "forms"
 
 
 def test_of_javas_report_the_cause_is_told() -> None:

@@ -1,29 +1,14 @@
-"""What every source makes of texts: one line, without what a terminal would obey."""
+"""What every source makes of names and texts: all are cleaned alike."""
 
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lrlm.knowledge.sources import Format, parser_of
-from lrlm.knowledge.statements import Statements, one_line
+from lrlm.knowledge.sources import SourceFormat, parser_of
+from lrlm.knowledge.statements import StatementKind, Statements
 
-ODD = "a\x1b[31m  b\x00\x9b c\x7f"
-PLAIN = "a [31m b c"
-
-
-@given(st.text("ab \t\x00\x1b\x7f\x85\x9b\xa0\u2028é\ud800\U0001f600"))
-def test_a_line_has_no_control_characters_and_single_spaces(text: str) -> None:
-    line = one_line(text)
-    assert not any(each < " " or "\x7f" <= each <= "\x9f" or each == "\ud800" for each in line)
-    assert line == " ".join(line.split())
-    assert set(line) - {" "} <= set(text)
-
-
-def test_other_characters_stay() -> None:
-    assert one_line("naïve 東京 😀 \u200d\u00ad") == "naïve 東京 😀 \u200d\u00ad"
-    assert one_line("") == one_line("\x1b\x07") == ""
+ODD = "\ufeffa\x1b[31m  b\x00\x9b c\x7f d\u00ade\u00a0f\u200b"
+PLAIN = "a [31m b c de f"
 
 
 def _ntriples() -> list[str]:
@@ -44,15 +29,15 @@ def _wikidata_json() -> list[str]:
 @pytest.mark.parametrize(
     ("format_", "lines", "texts"),
     [
-        (Format.NTRIPLES, _ntriples(), 2),
-        (Format.WIKIDATA_JSON, _wikidata_json(), 2),
-        (Format.TRIPLES, [f"Q1\tP1\t{ODD}\tliteral"], 1),
-        (Format.FORMS, [f"Q1\t{ODD}"], 1),
-        (Format.TITLES, [f"Q1\t{ODD}"], 1),
+        (SourceFormat.NTRIPLES, _ntriples(), 2),
+        (SourceFormat.WIKIDATA_JSON, _wikidata_json(), 2),
+        (SourceFormat.TRIPLES, [f"Q1\tP1\t{ODD}\tliteral"], 1),
+        (SourceFormat.FORMS, [f"Q1\t{ODD}"], 1),
+        (SourceFormat.TITLES, [f"Q1\t{ODD}"], 1),
     ],
 )
 def test_names_and_texts_of_all_sources_are_cleaned(
-    format_: Format, lines: list[str], texts: int
+    format_: SourceFormat, lines: list[str], texts: int
 ) -> None:
     out = Statements()
     parser_of(format_, "en")([line.encode() for line in lines], out)
@@ -62,6 +47,23 @@ def test_names_and_texts_of_all_sources_are_cleaned(
 
 def test_a_literal_of_control_characters_only_is_a_bad_line() -> None:
     out = Statements()
-    parser_of(Format.TRIPLES, "en")([b"Q1\tP1\t\x01\tliteral"], out)
+    parser_of(SourceFormat.TRIPLES, "en")([b"Q1\tP1\t\x01\tliteral"], out)
     assert not out.rows
-    assert out.bad == [(0, "the literal has nothing but control characters")]
+    assert out.bad == [(0, "the literal has nothing but control and invisible characters")]
+
+
+def test_types_of_tables_are_names_and_subjects_and_objects_are_keys() -> None:
+    out = Statements()
+    parser_of(SourceFormat.TRIPLES, "en")(["Q\u00a01\tsub\u00addivisions\tQ\u00ad2".encode()], out)
+    assert out.rows == [(StatementKind.ENTITY, "Q\u00a01", "subdivisions", "Q\u00ad2", None)]
+    out = Statements()
+    parser_of(SourceFormat.FORMS, "en")(["Q\u00a01\tNew\u00a0 York".encode()], out)
+    assert out.rows == [(StatementKind.LABEL, "Q\u00a01", None, "New York", None)]
+    parser_of(SourceFormat.FORMS, "en")(["Q1\t\u200b".encode()], out)
+    assert out.bad == [(0, "entity or form is empty")]
+
+
+def test_a_title_before_its_id_is_cleaned() -> None:
+    out = Statements()
+    parser_of(SourceFormat.TITLES, "en")(["New\u00a0York\tQ60".encode()], out)
+    assert out.rows == [(StatementKind.TITLE, "Q60", None, "New York", None)]

@@ -1,12 +1,16 @@
-"""Topics and relations as values: what they keep, what they fill in, what they refuse."""
+"""Topics and relations as values: what they keep, fill in, clean and refuse; topics as JSON."""
 
 import dataclasses
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lrlm
-from lrlm.errors import InputError
+from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import TITLE, Relation, Topic
+from lrlm.knowledge.topic import LARGEST_TOPIC_FILE
 
 
 def test_a_topic_is_written_in_five_lines() -> None:
@@ -24,10 +28,38 @@ def test_the_star_begins_with_the_topic_itself() -> None:
     assert writer.forms == ("writer",)
 
 
-def test_ids_types_and_forms_are_kept_as_given() -> None:
-    relation = Relation(" P 31 ", "Q\u00e9/5", ["b", "a", " c "])
-    assert (relation.type, relation.object) == (" P 31 ", "Q\u00e9/5")
-    assert relation.forms == ("b", "a", " c ")
+def test_ids_are_kept_as_given_and_names_are_cleaned() -> None:
+    relation = Relation(
+        " sub\u00addivisions\tof ", " Q\u00a0é/5 ", ["b", "a", " c\u200b ", "c", "\u200b"]
+    )
+    assert relation.type == "subdivisions of"
+    assert relation.object == " Q\u00a0é/5 "
+    assert relation.forms == ("b", "a", "c")
+    topic = Topic("New\u00a0York ", relations=[relation])
+    assert (topic.id, topic.names) == ("New\u00a0York ", ("New York",))
+    assert Topic("Q60", "New  York\n").names == ("New York",)
+    assert Relation("t", "\u200b").forms == ("\u200b",)  # better than nothing
+
+
+def test_facts_are_found_by_names_that_are_not_clean() -> None:
+    topic = Topic("Q55", relations=[Relation("subdivisions", "Q701", "North Holland")])
+    assert topic.remove("sub\u00addivisions", "North\u00a0Holland") == Topic("Q55")
+    moved = topic.replace("sub\u00addivisions", "Q701", "Q694", "South Holland")
+    assert moved.relations == (Relation("subdivisions", "Q694", "South Holland"),)
+
+
+def test_a_refused_character_is_named_with_its_field() -> None:
+    for field, make in (
+        ("Relation.type", lambda text: Relation(text, "o")),
+        ("Relation.object", lambda text: Relation("t", text)),
+        ("Relation.forms", lambda text: Relation("t", "o", ["fine", text])),
+        ("Topic.id", Topic),
+        ("Topic.names", lambda text: Topic("s", text)),
+    ):
+        with pytest.raises(InputError, match=rf"{field} holds the lone surrogate U\+DFFF"):
+            make("half \udfff")
+    with pytest.raises(InputError, match=r"Relation\.type must be a text that can be seen"):
+        Relation("\u200b", "o")
 
 
 def test_without_forms_the_object_is_its_own_name() -> None:
@@ -129,3 +161,72 @@ def test_a_form_of_two_objects_does_not_name_either() -> None:
 def test_a_replacement_keeps_the_type() -> None:
     with pytest.raises(InputError, match="cannot become one of 'borders'"):
         CAPITAL.replace("capital", "Q2", Relation("borders", "Q9"))
+
+
+TOPIC = Topic("Q1", ["Oslo", "Kristiania"], [Relation("country", "Q20", ["Norway"])])
+
+
+def test_a_topic_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "topic.json"
+    path.write_text(json.dumps(TOPIC.to_dict()), encoding="utf-8")
+    assert Topic.from_json(path) == Topic.from_json(str(path)) == TOPIC
+    assert Topic.from_json(TOPIC.to_dict()) == TOPIC
+
+
+def test_names_and_forms_may_be_left_out_or_single() -> None:
+    content = {"id": "Oslo", "relations": [{"type": "country", "object": "Norway"}]}
+    assert Topic.from_json(content) == Topic("Oslo", relations=[Relation("country", "Norway")])
+    assert Topic.from_json({"id": "Q1", "names": "Oslo"}) == Topic("Q1", ["Oslo"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([], "must be a JSON object"),
+        ({}, "lacks the field 'id'"),
+        ({"id": 3}, "'id' must be a text, not 3"),
+        ({"id": " "}, "not blank"),
+        ({"id": "a", "name": "b"}, r"unknown field 'name'; did you mean 'names'\?"),
+        (
+            {"id": "a", "relations": [{"type": "t", "object": "o", "form": ["f"]}]},
+            r"relation 1: unknown field 'form'; did you mean 'forms'\?",
+        ),
+        ({"id": "a", "names": [1]}, "'names' must be a list of texts"),
+        ({"id": "a", "relations": {}}, "'relations' must be a list"),
+        ({"id": "a", "relations": ["b"]}, "relation 1: must be a JSON object"),
+        ({"id": "a", "relations": [{"type": "t"}]}, "relation 1: lacks the field 'object'"),
+        ({"id": "a", "relations": [{"object": "o"}]}, "relation 1: lacks the field 'type'"),
+        ({"id": "a", "relations": [{"type": "@title", "object": "o"}]}, "give it as names"),
+        ({"id": "a\tb"}, r"here: 'id' holds the control character U\+0009: 'a\\tb'"),
+        ({"id": "a", "names": ["b\x1b"]}, r"here: 'names' holds the control character U\+001B"),
+        ({"id": "a", "names": "\ud800"}, r"here: 'names' holds the lone surrogate U\+D800"),
+        (
+            {"id": "a", "relations": [{"type": "t", "object": "o"}, {"type": "\0", "object": "o"}]},
+            r"here, relation 2: 'type' holds the control character U\+0000",
+        ),
+    ],
+)
+def test_what_is_missing_is_named(content: Any, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        Topic.from_json(content, where="here")
+
+
+def test_names_in_a_topic_file_are_cleaned() -> None:
+    fact = {"type": "sub\u00addivisions", "object": "Q\u00a01", "forms": [" North\u00a0Holland\n"]}
+    topic = Topic.from_json({"id": "Q55", "relations": [fact]})
+    assert topic.relations == (Relation("subdivisions", "Q\u00a01", "North Holland"),)
+
+
+def test_files_that_are_no_topic(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        Topic.from_json(tmp_path / "missing.json")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(FormatError, match=r"bad\.json: not JSON"):
+        Topic.from_json(tmp_path / "bad.json")
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(FormatError, match="not JSON"):
+        Topic.from_json(tmp_path / "bytes.json")
+    with (tmp_path / "dump.json").open("wb") as file:
+        file.truncate(LARGEST_TOPIC_FILE + 1)
+    with pytest.raises(FormatError, match=r"dump\.json is larger than 64 MiB; is it a topic\?$"):
+        Topic.from_json(tmp_path / "dump.json")

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from lrlm.knowledge.sources.values import time_value
-from lrlm.knowledge.sources.wikidata_json import WikidataJson
-from lrlm.knowledge.statements import Kind, Statements
+from lrlm.knowledge.sources.wikidata_json import WikidataJson, time_value
+from lrlm.knowledge.statements import StatementKind, Statements
 
 
 def read(*entities: dict[str, Any] | bytes, language: str = "en") -> Statements:
@@ -28,18 +27,22 @@ def snak(datatype: str, value: Any, rank: str = "normal") -> dict[str, Any]:
 
 
 def facts(out: Statements) -> list[tuple[Any, ...]]:
-    return [(row[2], Kind(row[0]), row[3], row[4]) for row in out.rows if row[0] <= Kind.TEXT]
+    return [
+        (row[2], StatementKind(row[0]), row[3], row[4])
+        for row in out.rows
+        if row[0] <= StatementKind.TEXT
+    ]
 
 
 def test_names_of_the_language_then_of_all_languages() -> None:
     labels = {code: {"language": code, "value": f"{code}  name"} for code in ("de", "en", "mul")}
     aliases = {"en": [{"value": "a"}, {"value": " "}], "mul": [{"value": "m"}]}
     out = read(item([], labels=labels, aliases=aliases))
-    assert [(Kind(row[0]), row[3]) for row in out.rows] == [
-        (Kind.LABEL, "en name"),
-        (Kind.DEFAULT_LABEL, "mul name"),
-        (Kind.ALIAS, "a"),
-        (Kind.DEFAULT_ALIAS, "m"),
+    assert [(StatementKind(row[0]), row[3]) for row in out.rows] == [
+        (StatementKind.LABEL, "en name"),
+        (StatementKind.DEFAULT_LABEL, "mul name"),
+        (StatementKind.ALIAS, "a"),
+        (StatementKind.DEFAULT_ALIAS, "m"),
     ]
     assert [row[3] for row in read(item([], labels=labels), language="mul").rows] == ["mul name"]
     assert read(item([], labels=labels), language="zh-hans").rows[0][3] == "mul name"
@@ -66,13 +69,13 @@ def test_values() -> None:
         )
     )
     assert facts(out) == [
-        ("P1", Kind.ENTITY, "Q2", None),
-        ("P2", Kind.ENTITY, "Q3", None),
-        ("P3", Kind.DATE, "1961-08-04", None),
-        ("P4", Kind.QUANTITY, "12.5", "Q712226"),
-        ("P5", Kind.QUANTITY, "-3", None),
-        ("P6", Kind.TEXT, "Hi there", None),
-        ("P7", Kind.TEXT, "1984", None),
+        ("P1", StatementKind.ENTITY, "Q2", None),
+        ("P2", StatementKind.ENTITY, "Q3", None),
+        ("P3", StatementKind.DATE, "1961-08-04", None),
+        ("P4", StatementKind.QUANTITY, "12.5", "Q712226"),
+        ("P5", StatementKind.QUANTITY, "-3", None),
+        ("P6", StatementKind.TEXT, "Hi there", None),
+        ("P7", StatementKind.TEXT, "1984", None),
     ]
     assert out.counts["statements of data types left out"] == 2
     assert out.counts["texts in other languages"] == 1
@@ -112,22 +115,22 @@ def test_an_unknown_data_type_is_noted_and_the_rest_kept() -> None:
 @pytest.mark.parametrize(
     ("time", "precision", "kind", "text"),
     [
-        ("+1961-08-04T00:00:00Z", 11, Kind.DATE, "1961-08-04"),
-        ("+1961-08-00T00:00:00Z", 10, Kind.DATE, "1961-08"),
-        ("+1961-00-00T00:00:00Z", 9, Kind.DATE, "1961"),
-        ("+1961-00-00T00:00:00Z", 11, Kind.DATE, "1961"),
-        ("-0044-03-15T00:00:00Z", 11, Kind.DATE, "-0044-03-15"),
-        ("+1961-00-00T00:00:00Z", 8, Kind.TEXT, "1960s"),
-        ("+1900-00-00T00:00:00Z", 7, Kind.TEXT, "19th century"),
-        ("+1201-00-00T00:00:00Z", 7, Kind.TEXT, "13th century"),
-        ("+2001-00-00T00:00:00Z", 7, Kind.TEXT, "21st century"),
-        ("+1001-00-00T00:00:00Z", 6, Kind.TEXT, ""),
-        ("-13798000000-00-00T00:00:00Z", 3, Kind.TEXT, ""),
-        ("+12000-00-00T00:00:00Z", 9, Kind.DATE, ""),
-        ("nonsense", 11, Kind.DATE, ""),
+        ("+1961-08-04T00:00:00Z", 11, StatementKind.DATE, "1961-08-04"),
+        ("+1961-08-00T00:00:00Z", 10, StatementKind.DATE, "1961-08"),
+        ("+1961-00-00T00:00:00Z", 9, StatementKind.DATE, "1961"),
+        ("+1961-00-00T00:00:00Z", 11, StatementKind.DATE, "1961"),
+        ("-0044-03-15T00:00:00Z", 11, StatementKind.DATE, "-0044-03-15"),
+        ("+1961-00-00T00:00:00Z", 8, StatementKind.TEXT, "1960s"),
+        ("+1900-00-00T00:00:00Z", 7, StatementKind.TEXT, "19th century"),
+        ("+1201-00-00T00:00:00Z", 7, StatementKind.TEXT, "13th century"),
+        ("+2001-00-00T00:00:00Z", 7, StatementKind.TEXT, "21st century"),
+        ("+1001-00-00T00:00:00Z", 6, StatementKind.TEXT, ""),
+        ("-13798000000-00-00T00:00:00Z", 3, StatementKind.TEXT, ""),
+        ("+12000-00-00T00:00:00Z", 9, StatementKind.DATE, ""),
+        ("nonsense", 11, StatementKind.DATE, ""),
     ],
 )
-def test_times(time: str, precision: int, kind: Kind, text: str) -> None:
+def test_times(time: str, precision: int, kind: StatementKind, text: str) -> None:
     assert time_value(time, precision)[1] == text
     if text:
         assert time_value(time, precision)[0] is kind
@@ -140,8 +143,8 @@ def test_properties_redirects_and_other_entities() -> None:
         {"type": "lexeme", "id": "L1", "lemmas": {}},
     )
     assert out.rows == [
-        (Kind.TYPE_LABEL, "P31", None, "instance of", None),
-        (Kind.REDIRECT, "Q3", None, "Q2", None),
+        (StatementKind.TYPE_LABEL, "P31", None, "instance of", None),
+        (StatementKind.REDIRECT, "Q3", None, "Q2", None),
     ]
     assert out.counts == {"entities of the type lexeme": 1}
 
@@ -189,4 +192,6 @@ def test_statements_without_values_or_of_odd_shape_do_not_stop_an_entity() -> No
 
 def test_dumps_of_old_name_only_the_type_of_the_value() -> None:
     old = {"snaktype": "value", "datavalue": {"value": {"id": "Q2"}, "type": "wikibase-entityid"}}
-    assert facts(read(item({"P1": [{"mainsnak": old}]}))) == [("P1", Kind.ENTITY, "Q2", None)]
+    assert facts(read(item({"P1": [{"mainsnak": old}]}))) == [
+        ("P1", StatementKind.ENTITY, "Q2", None)
+    ]

@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from lrlm.knowledge import Relation, Topic
+from lrlm.knowledge.build import build_graph
 from lrlm.knowledge.literals import Date, Quantity
 from tests.generators.wikidata import UNIT_ALIASES, UNITS, Claim, Item, World, truthy
 
@@ -119,3 +120,21 @@ def content(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.iterdir())
         if path.name != "manifest.json"
     }
+
+
+EXAMPLE_TABLES = {
+    "triples.tsv": (
+        "Q585\tcountry\tQ20\nQ585\tfounded\t1040\tliteral\nQ20\tcapital\tQ585\nQ20\tborders\tQ34\n"
+    ),
+    "forms.tsv": (
+        "Q585\tOslo\nQ585\tKristiania\nQ20\tNorway\nQ20\tKingdom of Norway\nQ34\tSweden\n"
+    ),
+}
+"""The files in whose folder the examples of the documentation run, beside their graph `kg`."""
+
+
+def write_example_graph(folder: Path) -> None:
+    """Write the tables of the examples and their graph into a folder."""
+    for name, text in EXAMPLE_TABLES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    build_graph(folder / "kg", [folder / name for name in EXAMPLE_TABLES])

@@ -8,9 +8,19 @@ import pytest
 import torch
 
 from lrlm.backbones import LstmConfig, TransformerXlConfig
-from lrlm.batching import EncodedDocument, Window
+from lrlm.batching import EncodedDocument, Parts, Window
 from lrlm.heads import RelationConfig, WordConfig
-from lrlm.models import DocumentScores, LanguageModel, ModelConfig, build_model, score_documents
+from lrlm.lattice import log_marginal
+from lrlm.models import (
+    LanguageModel,
+    ModelConfig,
+    ModelSizes,
+    build_model,
+    document_nats,
+    lattice_of,
+    read_documents,
+)
+from lrlm.models.reading import DocumentNats
 from tests.toy import LONELY, OBJECTS, TOPIC, TYPES, VOCABULARY, WIDTH, collator, encode, link
 
 BACKBONES: dict[str, LstmConfig | TransformerXlConfig] = {
@@ -47,10 +57,13 @@ def make_model(kind: str, backbone: str, dtype: torch.dtype = torch.float64) -> 
     )
     model = build_model(
         config,
-        word_counts=VOCABULARY.counts,
-        types=len(TYPES),
-        object_vectors=torch.randn(len(OBJECTS), 3),
-        form_feature_size=WIDTH,
+        ModelSizes(
+            tokens=len(VOCABULARY),
+            types=len(TYPES),
+            form_features=WIDTH,
+            token_counts=VOCABULARY.counts,
+            object_vectors=torch.randn(len(OBJECTS), 3),
+        ),
     )
     for parameter in model.parameters():  # larger than usual, so that differences show
         torch.nn.init.normal_(parameter, std=0.5)
@@ -75,12 +88,11 @@ class LanguageModelContract:
 
     def score(
         self, model: LanguageModel, batch: list[EncodedDocument], size: int = 150
-    ) -> DocumentScores:
-        return score_documents(model, collator(size).windows(batch))
+    ) -> DocumentNats:
+        return document_nats(model, collator(size, model.reads).windows(batch))
 
     def test_scores_are_nats_of_each_document(self, model: LanguageModel) -> None:
         scores = self.score(model, documents())
-        assert scores.tokens_B.tolist() == [len(text.split()) for text in TEXTS]
         assert torch.isfinite(scores.nats_B[[0, 1, 2, 4]]).all()
         finite = torch.isfinite(scores.nats_B)
         assert (scores.end_nats_B > 0).all()
@@ -133,23 +145,36 @@ class LanguageModelContract:
         torch.testing.assert_close(actual.nats_B, expected.nats_B, rtol=0, atol=1e-9)
         torch.testing.assert_close(actual.end_nats_B, expected.end_nats_B, rtol=0, atol=1e-9)
 
-    def test_tokens_add_up_where_they_are_scored_one_by_one(self, model: LanguageModel) -> None:
-        (window,) = collator().windows(documents())
-        window = window.to("cpu", torch.float64)
-        score, _ = model(window, model.begin(window))
-        if score.nats_BT is None:
-            assert score.lattice is not None
-            return
-        torch.testing.assert_close(score.nats_BT.sum(1), score.nats_B)
-        assert (score.nats_BT[~window.mask_BT] == 0).all()
+    @pytest.mark.parametrize("size", [150, 2])
+    def test_one_reading_of_a_document(self, model: LanguageModel, size: int) -> None:
+        """A scored document has the nats of its windows, and what the model says of itself."""
+        batch = documents()
+        scored = read_documents(model, collator(size, model.reads), batch)
+        expected = self.score(model, batch)
+        lattice = lattice_of(scored)
+        text_nats = (expected.nats_B - expected.end_nats_B).tolist()
+        assert (-log_marginal(lattice)).tolist() == pytest.approx(text_nats, abs=1e-6)
+        ends = [-each.end_score for each in scored]
+        assert ends == pytest.approx(expected.end_nats_B.tolist(), abs=1e-9)
+        for each, document in zip(scored, batch, strict=True):
+            edges = document.edges_E4 if model.has_posteriors else document.edges_E4[:0]
+            assert torch.stack([each.start_E, each.end_E], dim=1).tolist() == edges[:, :2].tolist()
+            assert len(each.score_E) == len(edges)
+            assert bool(each.is_copied_N.any()) <= model.is_joint
+
+    def test_windows_carry_only_what_is_read(self, model: LanguageModel) -> None:
+        (window,) = collator(parts=model.reads).windows(documents())
+        assert (window.edges is not None) == (Parts.EDGES in model.reads)
+        assert (window.annotation is not None) == (Parts.COPIES in model.reads)
+        assert (window.aliases_BP is not None) == (Parts.ALIASES in model.reads)
 
     def test_every_parameter_learns(self) -> None:
         model = make_model(self.kind, self.backbone).train()
         torch.manual_seed(1)
         (window,) = collator().windows([documents()[0], documents()[4]])
         window = window.to("cpu", torch.float64)
-        score, _ = model(window, model.begin(window))
-        score.nats_B.sum().backward()
+        scores, _ = model(window, model.begin(window))
+        scores.nats(window)[0].sum().backward()
         without = [
             name
             for name, parameter in model.named_parameters()
@@ -163,7 +188,7 @@ class LanguageModelContract:
         expected, _ = model(window, model.begin(window))
         spoilt = self._spoil_padding(window)
         actual, _ = model(spoilt, model.begin(spoilt))
-        torch.testing.assert_close(actual.nats_B, expected.nats_B, rtol=0, atol=0)
+        torch.testing.assert_close(actual.nats(spoilt)[0], expected.nats(window)[0], rtol=0, atol=0)
 
     @staticmethod
     def _spoil_padding(window: Window) -> Window:

@@ -9,7 +9,7 @@ import torch
 from lrlm.batching import EncodedDocument, Window
 from lrlm.batching.encoding import Copies
 from lrlm.knowledge import Topic
-from lrlm.models import NeuralKnowledgeLM, VanillaLM, score_documents
+from lrlm.models import NeuralKnowledgeLM, VanillaLM, document_nats
 from tests.models.contract import make_model
 from tests.oracles.generation import Token, Words, enumerate_annotated, enumerate_texts
 from tests.toy import LONELY, SPELLINGS, TOPIC, VOCABULARY, collator, encode, link
@@ -17,7 +17,7 @@ from tests.toy import LONELY, SPELLINGS, TOPIC, VOCABULARY, collator, encode, li
 LIMIT = 3
 
 
-def star(topic: Topic) -> tuple[Window, list[list[Words]]]:
+def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
     """A window that tells the topic's relations, and their forms."""
     document = link("v", topic)
     (window,) = collator().windows(encode(document))
@@ -32,13 +32,13 @@ def star(topic: Topic) -> tuple[Window, list[list[Words]]]:
 def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic) -> None:
     model = make_model(kind, backbone)
     assert isinstance(model, VanillaLM)
-    window, forms = star(topic)
+    window, forms = topic_window(topic)
     found = enumerate_texts(model, window, forms, LIMIT)
     assert found.total == pytest.approx(1, abs=1e-9)
     assert 0.01 < found.longer < 0.99
 
     texts = [text for text in found.texts if text]
-    scores = score_documents(
+    scores = document_nats(
         model, collator().windows(encode(*(link(" ".join(text), topic) for text in texts)))
     )
     for text, nats in zip(texts, scores.nats_B.tolist(), strict=True):
@@ -51,7 +51,7 @@ def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic) -> None:
 def test_all_annotated_texts_of_nklm_sum_to_one(backbone: str, topic: Topic) -> None:
     model = make_model("nklm", backbone)
     assert isinstance(model, NeuralKnowledgeLM)
-    window, forms = star(topic)
+    window, forms = topic_window(topic)
     found = enumerate_annotated(model, window, forms, 2)
     assert found.total == pytest.approx(1, abs=1e-9)
 
@@ -60,7 +60,7 @@ def test_all_annotated_texts_of_nklm_sum_to_one(backbone: str, topic: Topic) -> 
         for derivation in found.derivations
         if derivation and all(token.is_copy or token.relation < 0 for token in derivation)
     ]
-    scores = score_documents(
+    scores = document_nats(
         model, collator().windows([as_document(tokens, topic) for tokens in written])
     )
     end_with_a_fact = 0
@@ -85,16 +85,24 @@ def as_document(tokens: tuple[Token, ...], topic: Topic) -> EncodedDocument:
     ]
     return EncodedDocument(
         id="annotated",
-        words_N=np.array(ids),
+        tokens_N=np.array(ids),
         spelling_N=np.array(spelling, dtype=np.float32),
         types_R=document.types_R,
         objects_R=document.objects_R,
         forms_R=document.forms_R,
         edges_E4=np.empty((0, 4), dtype=np.int64),
+        mention_E=np.empty(0, dtype=np.int64),
+        words=len(tokens),
         copies=Copies(
             np.array([token.relation for token in tokens]),
             np.array([token.form for token in tokens]),
             np.array([token.position for token in tokens]),
+            np.array(
+                [
+                    len(document.forms_R[token.relation][token.form]) if token.relation >= 0 else 0
+                    for token in tokens
+                ]
+            ),
         ),
         aliases=np.empty(0, dtype=np.int64),
     )
@@ -108,7 +116,7 @@ def test_lrlm_without_relations_is_the_vanilla_model(backbone: str) -> None:
         {name: value for name, value in lrlm.state_dict().items() if name in shared}, strict=False
     )
     batch = encode(link("a b u v a", LONELY), link("v a b", LONELY))
-    left = score_documents(lrlm, collator().windows(batch))
-    right = score_documents(vanilla, collator().windows(batch))
+    left = document_nats(lrlm, collator().windows(batch))
+    right = document_nats(vanilla, collator().windows(batch))
     torch.testing.assert_close(left.nats_B, right.nats_B, rtol=0, atol=1e-13)
     assert torch.equal(left.end_nats_B, right.end_nats_B)

@@ -8,11 +8,11 @@ import torch
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.errors import InputError
 from lrlm.heads import RelationConfig, WordConfig
-from lrlm.models import KINDS, ModelConfig, build_model
+from lrlm.models import MODELS, ModelConfig, ModelSizes, build_model
 from tests.paper import PAPER_SIZES, parameters
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("size", PAPER_SIZES)
 def test_every_model_can_be_built_at_the_papers_size(size: str, kind: str) -> None:
     count = parameters(size, kind)
@@ -37,10 +37,7 @@ def test_more_vectors_than_types_are_refused() -> None:
     with pytest.raises(InputError, match="vectors of 3 relation types, but only 2 types"):
         build_model(
             config,
-            word_counts=[3, 2, 1],
-            types=2,
-            type_vectors=torch.zeros(3, 2),
-            form_feature_size=2,
+            ModelSizes(tokens=3, types=2, form_features=2, type_vectors=torch.zeros(3, 2)),
         )
 
 

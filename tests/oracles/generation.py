@@ -17,6 +17,7 @@ from torch import Tensor
 from lrlm.batching import Window
 from lrlm.models import LatentRelationLM, NeuralKnowledgeLM, VanillaLM
 from lrlm.models.nklm import fact_mask, position_log_probs
+from tests.oracles.softmax import all_log_probs
 from tests.toy import SPELLINGS, VOCABULARY, ToyFeaturiser
 
 Words = tuple[str, ...]
@@ -87,7 +88,7 @@ def _steps(
                 log_a = _form_log_probs(model, state_1D, its_forms)
                 for index, form in enumerate(its_forms):
                     yield form, math.exp(log_relation + log_e[0, 0, relation] + log_a[index])
-    yield from _word_steps(model.words.all_log_probs(state_1D)[0] + log_word)
+    yield from _word_steps(all_log_probs(model.words, state_1D)[0] + log_word)
 
 
 def _form_log_probs(
@@ -175,7 +176,7 @@ def _nklm_steps(
         chosen_1D = torch.cat([state_1D, facts_1GW[:, fact]], dim=1)
         p_fact = log_facts[fact].exp().item()
         p_copy = torch.sigmoid(model.copy(chosen_1D)).item() if fact else 0.0
-        for piece, chance in _word_steps(model.words.all_log_probs(chosen_1D)[0]):
+        for piece, chance in _word_steps(all_log_probs(model.words, chosen_1D)[0]):
             token = None if piece is None else Token(piece[0], relation)
             yield token, p_fact * (1 - p_copy) * chance
         if not fact:

@@ -1,7 +1,8 @@
-"""Takes one row of a lattice as plain lists; gives what it means, by listing every segmentation."""
+"""What one row of a lattice means, from plain lists and by listing every segmentation."""
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 Segment = tuple[int, int, int | None]
@@ -78,6 +79,24 @@ def path_score(row: Row, path: list[Segment]) -> float:
     if boundary != len(row.words):
         raise ValueError(f"the path ends at {boundary}, the row at {len(row.words)}")
     return total
+
+
+def blocks(row: Row) -> list[tuple[int, int, float]]:
+    """Start, end and sum of each piece between boundaries that no edge crosses."""
+    cuts = [
+        place
+        for place in range(len(row.words) + 1)
+        if not any(edge.start < place < edge.end for edge in row.edges)
+    ]
+    found = []
+    for start, end in pairwise(cuts):
+        edges = [
+            Edge(edge.start - start, edge.end - start, edge.number, edge.score)
+            for edge in row.edges
+            if start <= edge.start and edge.end <= end
+        ]
+        found.append((start, end, log_marginal(Row(row.words[start:end], edges))))
+    return found
 
 
 def log_marginal_by_boundary(row: Row) -> float:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from lrlm.heads import WordHead
 from lrlm.models import LatentRelationLM, NeuralKnowledgeLM, VanillaLM
 from lrlm.models.nklm import position_log_probs
-from lrlm.models.writing import Star
+from lrlm.models.writing import EncodedTopic
+from tests.oracles.softmax import all_log_probs
 
 Outcome = tuple[int, int, int]
 """Word, form (−1 for none) and position."""
@@ -49,30 +51,30 @@ def nucleus(share: float) -> Adjust:
 
 
 def next_tokens(
-    model: VanillaLM | NeuralKnowledgeLM, star: Star, state_1D: Tensor, adjust: Adjust
+    model: VanillaLM | NeuralKnowledgeLM, topic: EncodedTopic, state_1D: Tensor, adjust: Adjust
 ) -> Iterator[tuple[Outcome, float]]:
     """Give every token that may come next, with its chance; the same one may come twice."""
     if isinstance(model, NeuralKnowledgeLM):
-        yield from _next_of_nklm(model, star, state_1D, adjust)
+        yield from _next_of_nklm(model, topic, state_1D, adjust)
         return
     p_word = 1.0
-    if isinstance(model, LatentRelationLM) and star.relations:
+    if isinstance(model, LatentRelationLM) and topic.relations:
         log_word, log_relation = model.source(state_1D, torch.tensor([True]))
         p_word, p_relation = adjust(torch.cat([log_word, log_relation])).tolist()
-        log_relations = _relation_log_probs(model, star, state_1D)
+        log_relations = _relation_log_probs(model, topic, state_1D)
         for relation, p_e in enumerate(adjust(log_relations).tolist()):
-            forms = (star.relation_F == relation).nonzero().squeeze(1)
-            p_forms = adjust(_form_log_probs(model, star, state_1D, forms)).tolist()
+            forms = (topic.relation_F == relation).nonzero().squeeze(1)
+            p_forms = adjust(_form_log_probs(model, topic, state_1D, forms)).tolist()
             for form, p_a in zip(forms.tolist(), p_forms, strict=True):
-                yield (int(star.words_FL[form, 0]), form, 0), p_relation * p_e * p_a
-    for word, p in enumerate(adjust(model.words.all_log_probs(state_1D)[0]).tolist()):
+                yield (int(topic.tokens_CFL[0, form, 0]), form, 0), p_relation * p_e * p_a
+    for word, p in enumerate(adjust(all_log_probs(model.words, state_1D)[0]).tolist()):
         yield (word, -1, 0), p_word * p
 
 
 def _next_of_nklm(
-    model: NeuralKnowledgeLM, star: Star, state_1D: Tensor, adjust: Adjust
+    model: NeuralKnowledgeLM, topic: EncodedTopic, state_1D: Tensor, adjust: Adjust
 ) -> Iterator[tuple[Outcome, float]]:
-    vectors = model.vectors(star.types_R[None], star.objects_R[None])
+    vectors = model.vectors(topic.types_R[None], topic.objects_R[None])
     facts_1GW = torch.cat([model.not_a_fact.expand(1, 1, -1), vectors], dim=1)
     everything = torch.ones(1, facts_1GW.shape[1], dtype=torch.bool)
     log_facts = model.facts.log_probs(state_1D[:, None], facts_1GW, everything)[0, 0]
@@ -81,48 +83,58 @@ def _next_of_nklm(
         score = model.copy(chosen_1D)[0]
         log_copy = torch.nn.functional.logsigmoid(torch.cat([-score, score]))
         p_not, p_copy = adjust(log_copy).tolist() if fact else (1.0, 0.0)
-        for word, p in enumerate(adjust(model.words.all_log_probs(chosen_1D)[0]).tolist()):
+        for word, p in enumerate(adjust(all_log_probs(model.words, chosen_1D)[0]).tolist()):
             yield (word, -1, 0), p_fact * p_not * p
         if not fact:
             continue
-        forms = (star.relation_F == fact - 1).nonzero().squeeze(1)
-        p_forms = adjust(_form_log_probs(model, star, chosen_1D, forms)).tolist()
+        forms = (topic.relation_F == fact - 1).nonzero().squeeze(1)
+        p_forms = adjust(_form_log_probs(model, topic, chosen_1D, forms)).tolist()
         for form, p_a in zip(forms.tolist(), p_forms, strict=True):
-            length = int(star.length_F[form])
+            length = int(topic.length_CF[0, form])
             log_positions = position_log_probs(model.position(chosen_1D), torch.tensor([length]))
             p_positions = adjust(log_positions[0, :length]).tolist()
             for position, p in enumerate(p_positions):
-                word = int(star.words_FL[form, position])
+                word = int(topic.tokens_CFL[0, form, position])
                 yield (word, form, position), p_fact * p_copy * p_a * p
 
 
-def _relation_log_probs(model: LatentRelationLM, star: Star, state_1D: Tensor) -> Tensor:
-    vectors_1RW = model.vectors(star.types_R[None], star.objects_R[None])
-    everything = torch.ones(1, star.relations, dtype=torch.bool)
+def _relation_log_probs(model: LatentRelationLM, topic: EncodedTopic, state_1D: Tensor) -> Tensor:
+    vectors_1RW = model.vectors(topic.types_R[None], topic.objects_R[None])
+    everything = torch.ones(1, topic.relations, dtype=torch.bool)
     log_probs: Tensor = model.relations.log_probs(state_1D[:, None], vectors_1RW, everything)[0, 0]
     return log_probs
 
 
 def _form_log_probs(
-    model: LatentRelationLM | NeuralKnowledgeLM, star: Star, state_1D: Tensor, forms: Tensor
+    model: LatentRelationLM | NeuralKnowledgeLM,
+    topic: EncodedTopic,
+    state_1D: Tensor,
+    forms: Tensor,
 ) -> Tensor:
     log_probs: Tensor = model.forms.log_probs(
-        state_1D, star.features_FW[forms], torch.zeros_like(forms)
+        state_1D, topic.features_FW[forms], torch.zeros_like(forms)
     )
     return log_probs
 
 
 @torch.no_grad()
 def plain_text(
-    model: VanillaLM, star: Star, *, length: int, generator: torch.Generator, end: bool = True
+    model: VanillaLM,
+    topic: EncodedTopic,
+    *,
+    length: int,
+    generator: torch.Generator,
+    end: bool = True,
 ) -> list[tuple[int, int]]:
     """Write one text of Vanilla LM or LRLM, the word and form of each token.
 
     Without `end`, it does not end before its full length.
     """
     state = model.backbone.initial_state(1)
+    assert isinstance(model.words, WordHead)
+    words = model.words.words
     written: list[tuple[int, int]] = []
-    waiting = [(star.end_id, -1)]
+    waiting = [(topic.end_id, -1)]
     one = torch.tensor([1])
     while True:
         for word, _ in waiting:
@@ -130,30 +142,33 @@ def plain_text(
         written += waiting
         if len(written) > length:
             return written[1 : length + 1]
-        log_probs = _all_log_probs(model, star, outputs_1TD[:, -1])
+        log_probs = _all_log_probs(model, topic, outputs_1TD[:, -1])
         if not end:
-            log_probs[star.end_id] = -torch.inf
+            log_probs[topic.end_id] = -torch.inf
         chosen = int(torch.multinomial(log_probs.softmax(0), 1, generator=generator))
-        if chosen == star.end_id:
+        if chosen == topic.end_id:
             return written[1:]
-        form = chosen - model.words.words
+        form = chosen - words
         waiting = (
             [(chosen, -1)]
             if form < 0
-            else [(word, form) for word in star.words_FL[form, : star.length_F[form]].tolist()]
+            else [
+                (word, form)
+                for word in topic.tokens_CFL[0, form, : topic.length_CF[0, form]].tolist()
+            ]
         )
 
 
-def _all_log_probs(model: VanillaLM, star: Star, state_1D: Tensor) -> Tensor:
+def _all_log_probs(model: VanillaLM, topic: EncodedTopic, state_1D: Tensor) -> Tensor:
     """Give the log-probability of every word, and behind them of every form."""
-    log_words = model.words.all_log_probs(state_1D)[0]
-    if not isinstance(model, LatentRelationLM) or not star.relations:
+    log_words = all_log_probs(model.words, state_1D)[0]
+    if not isinstance(model, LatentRelationLM) or not topic.relations:
         return log_words
     log_word, log_relation = model.source(state_1D, torch.tensor([True]))
     log_forms = model.forms.log_probs(
-        state_1D.expand(star.relations, -1), star.features_FW, star.relation_F
+        state_1D.expand(topic.relations, -1), topic.features_FW, topic.relation_F
     )
-    log_relations = _relation_log_probs(model, star, state_1D)
+    log_relations = _relation_log_probs(model, topic, state_1D)
     return torch.cat(
-        [log_word + log_words, log_relation + log_relations[star.relation_F] + log_forms]
+        [log_word + log_words, log_relation + log_relations[topic.relation_F] + log_forms]
     )

@@ -4,8 +4,7 @@ import math
 
 import torch
 
-from lrlm.features.alphabet import END, ESCAPE, Alphabet
-from lrlm.features.character_model import CharacterModel
+from lrlm.features.character_model import END, ESCAPE, Alphabet, CharacterModel
 
 CHARACTERS = 0x110000 - 0x800
 """All code points of Unicode but the halves of surrogate pairs."""

@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from lrlm.report.sheet import Cell, Sheet, to_latex, to_markdown, to_terminal
@@ -79,3 +80,21 @@ def test_on_a_narrow_terminal_no_number_is_cut() -> None:
     assert "10–15" in output
     assert all(f"{1000.5 + n:,.2f}" in output for n in range(4))
     assert "…" not in output
+
+
+@pytest.mark.parametrize("width", [160, 80, 60, 40, 30])
+def test_every_column_is_shown_whole_however_narrow_the_terminal_is(width: int) -> None:
+    headings = ["model", "backbone", "run", "perplexity", "UPP", "oracle", "inside", "outside", "p"]
+    rows = [
+        [Cell("Vanilla LM"), Cell("Transformer-XL"), Cell("a-run-with-a-long-name")]
+        + [Cell(f"1,23{column}.5{row}", mark="**") for column in range(5)]
+        + [Cell(f"0.000{row}")]
+        for row in range(3)
+    ]
+    console = Console(width=width, file=io.StringIO(), force_terminal=False)
+    console.print(to_terminal(Sheet("A title", headings, rows, text_columns=3)))
+    output = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, output.splitlines())) <= width
+    for row in rows:
+        assert all(output.count(cell.text + cell.mark) == 1 for cell in row[3:])
+    assert all(heading in output.split() for heading in headings[3:])

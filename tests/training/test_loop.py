@@ -12,10 +12,11 @@ from torch import Tensor
 
 from lrlm.errors import LrlmError
 from lrlm.models import score_documents
+from lrlm.runs.run import weights_of
+from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.metrics import Metrics
-from lrlm.training.optimiser import copies, weights_of
-from lrlm.training.standing import Reporter, Standing
-from lrlm.training.surroundings import Surroundings
+from lrlm.training.optimiser import copies
+from lrlm.training.status import Reporter, TrainingStatus
 from tests.toy import collator
 from tests.training.toy_training import CONFIG, WINDOW, documents, make_model, make_trainer, texts
 from tests.training.worker import gradients
@@ -35,7 +36,7 @@ def test_validation_improves(kind: str, backbone: str, tmp_path: Path) -> None:
     trainer = make_trainer(
         make_model(kind, backbone),
         replace(CONFIG, epochs=6, schedule=schedule),
-        Surroundings(metrics=metrics),
+        TrainingEnvironment(metrics=metrics),
     )
     before = trainer._validation().nats_per_token
     trainer.run()
@@ -73,7 +74,7 @@ def test_an_epoch_that_does_not_improve_is_undone() -> None:
     kept: list[dict[str, Tensor]] = []
     trainer = make_trainer(
         config=replace(CONFIG, epochs=1),
-        surroundings=Surroundings(keep_best=lambda weights: kept.append(copies(weights))),
+        environment=TrainingEnvironment(keep_best=lambda weights: kept.append(copies(weights))),
     )
     trainer.run()
     moments = copies(trainer.optimiser.tensors())
@@ -150,18 +151,18 @@ def test_a_validation_document_that_is_impossible_is_named() -> None:
 
 def test_a_budget_is_kept_and_ends_with_a_validation() -> None:
     clock = itertools.count().__next__  # a second passes whenever somebody looks
-    standings: list[Standing] = []
+    statuses: list[TrainingStatus] = []
     trainer = make_trainer(
         config=replace(CONFIG, epochs=1000, minutes=5.0, schedule="cosine"),
-        surroundings=Surroundings(
-            clock=lambda: float(clock()), reporter=Reporter(standing=standings.append)
+        environment=TrainingEnvironment(
+            clock=lambda: float(clock()), reporter=Reporter(status=statuses.append)
         ),
     )
     position = trainer.run()
     assert 240 < position.seconds < 310
     assert trainer.schedule.best is not None
     assert 0 < position.epoch < 1000
-    shares = [standing.share for standing in standings]
+    shares = [status.share for status in statuses]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0, abs=0.05)
     assert trainer.schedule.rate(position.updates, shares[-1]) < 0.01 * CONFIG.learning_rate
@@ -169,11 +170,13 @@ def test_a_budget_is_kept_and_ends_with_a_validation() -> None:
     assert trainer.run().updates == updates  # it is over
 
 
-def test_standings_tell_loss_and_time_left() -> None:
-    standings: list[Standing] = []
-    trainer = make_trainer(surroundings=Surroundings(reporter=Reporter(standing=standings.append)))
+def test_statuses_tell_loss_and_time_left() -> None:
+    statuses: list[TrainingStatus] = []
+    trainer = make_trainer(
+        environment=TrainingEnvironment(reporter=Reporter(status=statuses.append))
+    )
     trainer.run()
-    assert standings[0].seconds_left is None
-    assert all(math.isfinite(standing.loss) for standing in standings)
-    assert standings[-1].epoch == 3
-    assert standings[-1].perplexity is not None
+    assert statuses[0].seconds_left is None
+    assert all(math.isfinite(status.loss) for status in statuses)
+    assert statuses[-1].epoch == 3
+    assert statuses[-1].perplexity is not None

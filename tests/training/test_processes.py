@@ -12,8 +12,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lrlm.training.run import Run
-from lrlm.training.train import Wishes, train
+from lrlm.runs.run import Run
+from lrlm.training.train import train
 from tests.training import tiny
 from tests.training.toy_training import make_model, make_trainer
 from tests.training.worker import EXACT, gradients
@@ -115,7 +115,7 @@ def test_torchrun(ended: list[subprocess.Popen[str]], tmp_path: Path) -> None:
     alone = train(
         corpus,
         tmp_path / "one",
-        Wishes(settings=(*tiny.SETTINGS, *exact)),
+        configure=tiny.configured(*tiny.SETTINGS, *exact),
         features_cache=corpus.parent / "features",
     )
     assert f"validation perplexity {torch.tensor(alone.best_nats_per_token).exp():.2f}" in output

@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from lrlm.errors import InputError
+from lrlm.runs.config import TrainingConfig
+from lrlm.runs.run import weights_of
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.config import TrainingConfig
+from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.interruption import Interruption, StoppedError
 from lrlm.training.metrics import Metrics
-from lrlm.training.optimiser import copies, weights_of
-from lrlm.training.standing import Reporter, Standing
-from lrlm.training.surroundings import Surroundings
+from lrlm.training.optimiser import copies
+from lrlm.training.status import Reporter, TrainingStatus
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 Result = tuple[dict[str, Tensor], dict[str, Tensor], list[dict[str, Any]]]
@@ -41,18 +42,18 @@ def session(
     path.write_bytes(b"" if checkpoint is None else checkpoint.metrics)
     metrics, interruption = Metrics(path), Interruption()
 
-    def count(_standing: Standing) -> None:
+    def count(_status: TrainingStatus) -> None:
         if trainer.position.updates == stop_after:
             interruption.reason = "a test"
 
     trainer = make_trainer(
         make_model(kind, backbone),
         config,
-        Surroundings(
+        TrainingEnvironment(
             interruption=interruption,
             checkpoints=checkpoints,
             metrics=metrics,
-            reporter=Reporter(standing=count),
+            reporter=Reporter(status=count),
         ),
     )
     if checkpoint is not None:

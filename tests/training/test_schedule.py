@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from lrlm.training.config import TrainingConfig
+from lrlm.runs.config import TrainingConfig
 from lrlm.training.schedule import Plateau, WarmUpCosine, make_schedule
 
 PLATEAU = TrainingConfig(learning_rate=0.1, decay=0.5)

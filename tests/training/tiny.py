@@ -2,10 +2,19 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from lrlm.corpora.build import build_corpus
+from lrlm.corpora.build import build_from
+from lrlm.runs.config import RunConfig
+from lrlm.runs.sizes import change
 from tests.corpora import small_world
+
+
+def configured(*settings: str) -> Callable[[RunConfig], RunConfig]:
+    """Change settings of a configuration, each given as `key=value`."""
+    return lambda config: change(config, settings)
+
 
 SETTINGS = (
     "vocabulary.min_count=2",
@@ -58,7 +67,7 @@ def write_corpus(
         forms=forms,
         **{split: parts[split] for split in splits},
     )
-    return build_corpus(folder / "corpus", inputs).corpus.folder
+    return build_from(folder / "corpus", inputs).folder
 
 
 def arguments(corpus: Path, out: Path, *more: str) -> list[str]:

@@ -8,11 +8,11 @@ import torch
 
 from lrlm.backbones import LstmConfig, TransformerXlConfig
 from lrlm.heads import RelationConfig, WordConfig
-from lrlm.models import LanguageModel, ModelConfig, build_model
-from lrlm.training.config import TrainingConfig
+from lrlm.models import LanguageModel, ModelConfig, ModelSizes, build_model
+from lrlm.runs.config import TrainingConfig
+from lrlm.training.batch_plan import SplitDocuments
+from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.loop import Trainer
-from lrlm.training.shares import Documents
-from lrlm.training.surroundings import Surroundings
 from tests.toy import LONELY, OBJECTS, TOPIC, TYPES, VOCABULARY, WIDTH, collator, encode, link
 
 WINDOW = 4
@@ -36,13 +36,13 @@ def texts(count: int = 10) -> list[str]:
     return [" ".join(itertools.islice(words, 2 + 3 * (number % 5))) for number in range(count)]
 
 
-def documents(given: Sequence[str] | None = None) -> Documents:
+def documents(given: Sequence[str] | None = None) -> SplitDocuments:
     topics = itertools.cycle([TOPIC, TOPIC, LONELY])
     linked = [
         link(text, topic, f"article {number}")
         for number, (text, topic) in enumerate(zip(given or texts(), topics))  # noqa: B905
     ]
-    return Documents.of(encode(*linked), window=WINDOW)
+    return SplitDocuments.of(encode(*linked), window=WINDOW)
 
 
 def make_model(
@@ -63,24 +63,27 @@ def make_model(
             relations=RelationConfig(3, 3, hidden_size=5, unseen_rate=rate),
             position_size=2,
         ),
-        word_counts=VOCABULARY.counts,
-        types=len(TYPES),
-        object_vectors=torch.randn(len(OBJECTS), 3),
-        form_feature_size=WIDTH,
+        ModelSizes(
+            tokens=len(VOCABULARY),
+            types=len(TYPES),
+            form_features=WIDTH,
+            token_counts=VOCABULARY.counts,
+            object_vectors=torch.randn(len(OBJECTS), 3),
+        ),
     )
 
 
 def make_trainer(
     model: LanguageModel | None = None,
     config: TrainingConfig = CONFIG,
-    surroundings: Surroundings | None = None,
-    train: Documents | None = None,
-    valid: Documents | None = None,
+    environment: TrainingEnvironment | None = None,
+    train: SplitDocuments | None = None,
+    valid: SplitDocuments | None = None,
 ) -> Trainer:
     return Trainer(
         model or make_model(),
         (train or documents(), valid or documents(texts(14)[10:])),
         collator(WINDOW),
         config,
-        surroundings=surroundings,
+        environment=environment,
     )

@@ -18,13 +18,14 @@ from torch import Tensor
 
 from lrlm.errors import LrlmError
 from lrlm.models import LanguageModel
+from lrlm.runs.run import weights_of
 from lrlm.training.checkpoint import Checkpoints
+from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.interruption import Interruption, StoppedError
 from lrlm.training.loop import Trainer
-from lrlm.training.optimiser import copies, weights_of
+from lrlm.training.optimiser import copies
 from lrlm.training.processes import Processes, joined
-from lrlm.training.standing import Reporter
-from lrlm.training.surroundings import Surroundings
+from lrlm.training.status import Reporter
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 EXACT = replace(CONFIG, epochs=1, batch_size=5)
@@ -45,7 +46,7 @@ def gradients(trainer: Trainer) -> list[Tensor]:
 
 
 def learn(processes: Processes, folder: Path) -> None:
-    trainer = make_trainer(make_model(dropout=0.0), EXACT, Surroundings(processes=processes))
+    trainer = make_trainer(make_model(dropout=0.0), EXACT, TrainingEnvironment(processes=processes))
     found = gradients(trainer)
     if processes.is_first:
         save_file({str(number): each for number, each in enumerate(found)}, folder / "gradients")
@@ -66,18 +67,18 @@ def _weights(
     """Train with dropout; only the second process is asked to stop."""
     interruption = Interruption()
 
-    def count(_standing: object) -> None:
+    def count(_status: object) -> None:
         if processes.rank == 1 and trainer.position.updates == stop_after:
             interruption.reason = "a test"
 
     model: LanguageModel = make_model()
-    surroundings = Surroundings(
+    environment = TrainingEnvironment(
         processes=processes,
         checkpoints=checkpoints,
         interruption=interruption,
-        reporter=Reporter(standing=count),
+        reporter=Reporter(status=count),
     )
-    trainer = make_trainer(model, replace(CONFIG, epochs=2, accumulate=2), surroundings)
+    trainer = make_trainer(model, replace(CONFIG, epochs=2, accumulate=2), environment)
     with processes.first_before_others():
         checkpoint = None if checkpoints is None else checkpoints.read()
     if checkpoint is not None:
@@ -90,7 +91,7 @@ def _weights(
 
 
 def fail(processes: Processes, how: str) -> None:
-    def count(_standing: object) -> None:
+    def count(_status: object) -> None:
         if processes.rank == 1 and trainer.position.updates == 3:
             if how == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -98,7 +99,7 @@ def fail(processes: Processes, how: str) -> None:
 
     trainer = make_trainer(
         config=replace(CONFIG, epochs=100),
-        surroundings=Surroundings(processes=processes, reporter=Reporter(standing=count)),
+        environment=TrainingEnvironment(processes=processes, reporter=Reporter(status=count)),
     )
     trainer.run()
 

@@ -1,8 +1,14 @@
-"""Causal sequence models: vectors and a state in, hidden states and the next state out."""
+"""Backbones: causal sequence models that turn vectors of words into hidden states."""
 
-from lrlm.backbones.backbone import Backbone, State, Stepper
-from lrlm.backbones.lstm import LstmBackbone, LstmConfig
-from lrlm.backbones.lstm_state import LstmState
+from lrlm.backbones.backbone import (
+    BACKBONES,
+    Backbone,
+    BackboneConfig,
+    State,
+    Stepper,
+    register_backbone,
+)
+from lrlm.backbones.lstm import LstmBackbone, LstmConfig, LstmState
 from lrlm.backbones.packed_linear import packed_linear
 from lrlm.backbones.transformer_xl import (
     TransformerXlBackbone,
@@ -10,8 +16,13 @@ from lrlm.backbones.transformer_xl import (
     TransformerXlState,
 )
 
+register_backbone(LstmConfig)
+register_backbone(TransformerXlConfig)
+
 __all__ = [
+    "BACKBONES",
     "Backbone",
+    "BackboneConfig",
     "LstmBackbone",
     "LstmConfig",
     "LstmState",
@@ -21,4 +32,5 @@ __all__ = [
     "TransformerXlConfig",
     "TransformerXlState",
     "packed_linear",
+    "register_backbone",
 ]

@@ -1,17 +1,21 @@
-"""The contract of every backbone: vectors and a state in, hidden states and the next state out.
+"""What every backbone is: a causal sequence model that reads windows and remembers between them.
+
+To add a backbone of your own, write a configuration (a frozen dataclass that inherits from
+`BackboneConfig`) whose `build` makes a `Backbone`, and pass it to `lrlm.train(backbone=…)`.
+`register_backbone` gives it a name, so that runs made with it can be opened again.
 
 Shapes: B rows, T tokens of a window, I input width, D output width.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Self
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
 from lrlm.checks import check_shape
-from lrlm.errors import ShapeError
+from lrlm.errors import InputError, ShapeError
 
 
 class State(ABC):
@@ -23,6 +27,10 @@ class State(ABC):
         """How many rows are remembered."""
 
     @abstractmethod
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors of the memory by name, for a checkpoint."""
+
+    @abstractmethod
     def detach(self) -> Self:
         """The same memory without the graph that made it, for truncated backpropagation."""
 
@@ -32,7 +40,7 @@ class State(ABC):
 
 
 Stepper = Callable[[Tensor, State], tuple[Tensor, State]]
-"""Vectors (B, I) and a state in, the hidden states (B, D) and the next state out."""
+"""Reads one token a row: vectors (B, I) and a state → hidden states (B, D) and the next state."""
 
 
 class Backbone(nn.Module, ABC):
@@ -54,13 +62,17 @@ class Backbone(nn.Module, ABC):
         """The state before anything was read, on the module's device and in its number type."""
 
     @abstractmethod
+    def restore_state(self, tensors: Mapping[str, Tensor]) -> State:
+        """Make a state of the tensors that its `tensors()` gave, on the module's device."""
+
+    @abstractmethod
     def forward(self, inputs_BTI: Tensor, lengths_B: Tensor, state: State) -> tuple[Tensor, State]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
 
     def stepper(self) -> Stepper:
-        """Give what reads one token a row as `forward` does, to write text with.
+        """Give a function that reads one token a row as `forward` does, for generating text.
 
-        It drops nothing, gives no gradients, and may keep the weights as they are now.
+        It applies no dropout, computes no gradients, and may keep a copy of the weights.
         """
         return self._step
 
@@ -70,16 +82,37 @@ class Backbone(nn.Module, ABC):
         return outputs_B1D[:, 0], after
 
 
+class BackboneConfig(ABC):
+    """The sizes of a backbone; subclasses are frozen dataclasses whose fields are settings."""
+
+    name: ClassVar[str]
+    """What configurations and the command line call it, as `lstm`."""
+    label: ClassVar[str]
+    """What tables call it, as "LSTM"."""
+
+    @abstractmethod
+    def build(self, input_size: int) -> Backbone:
+        """Make the backbone with fresh weights, for input vectors of this width."""
+
+
+BACKBONES: dict[str, type[BackboneConfig]] = {}
+"""Every backbone that can be named in a configuration, in the order they were registered."""
+
+
+def register_backbone(config: type[BackboneConfig]) -> type[BackboneConfig]:
+    """Let configurations and run folders name a backbone; usable as a decorator.
+
+    A name that another class has already is refused.
+    """
+    if BACKBONES.setdefault(config.name, config) is not config:
+        raise InputError(f"there is another backbone with the name {config.name!r} already")
+    return config
+
+
 def check_window(inputs_BTI: Tensor, lengths_B: Tensor, state_rows: int, input_size: int) -> None:
-    """Refuse a window whose parts disagree with each other or with the backbone."""
+    """Refuse a window whose shapes disagree with each other or with the backbone."""
     check_shape("inputs_BTI", inputs_BTI, (None, None, input_size))
-    rows, steps, _ = inputs_BTI.shape
+    rows = len(inputs_BTI)
     check_shape("lengths_B", lengths_B, (rows,))
     if state_rows != rows:
         raise ShapeError(f"state remembers {state_rows} rows, but inputs_BTI has {rows}")
-    wrong = ((lengths_B < 0) | (lengths_B > steps)).nonzero()
-    if len(wrong):
-        row = int(wrong[0])
-        raise ShapeError(
-            f"lengths_B[{row}] is {int(lengths_B[row])}, but inputs_BTI has {steps} tokens a row"
-        )

@@ -1,4 +1,4 @@
-"""Values in, the same values with a random share set to zero and the rest scaled up out."""
+"""Dropout that is cheap on a CPU."""
 
 import torch
 from torch import Tensor

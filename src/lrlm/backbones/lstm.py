@@ -1,21 +1,21 @@
-"""Vectors and a state in, the hidden states of a stacked LSTM and its next state out.
+"""A stacked LSTM as a backbone.
 
 Shapes: L layers, B rows, T tokens of a window, I input width, D hidden width; N rows that are
 still being read, S steps of a piece of the window.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lrlm.backbones.backbone import Backbone, State, check_window
+from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
 from lrlm.backbones.dropout import dropout
-from lrlm.backbones.lstm_state import LstmState
-from lrlm.backbones.lstm_stepper import LstmStepper
-from lrlm.checks import check_at_least, check_rate
+from lrlm.backbones.packed_linear import packed_linear
+from lrlm.checks import check_at_least, check_rate, check_shape
 from lrlm.errors import InputError
 
 LONGEST_PIECE = 40
@@ -23,8 +23,11 @@ LONGEST_PIECE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class LstmConfig:
+class LstmConfig(BackboneConfig):
     """The size of an LSTM; the defaults are the paper's for WikiFacts and WikiText-S."""
+
+    name: ClassVar[str] = "lstm"
+    label: ClassVar[str] = "LSTM"
 
     layers: int = 2
     """LSTM layers on top of each other."""
@@ -35,9 +38,40 @@ class LstmConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        check_at_least("LstmConfig.layers", self.layers, 1)
-        check_at_least("LstmConfig.hidden_size", self.hidden_size, 1)
-        check_rate("LstmConfig.dropout", self.dropout)
+        check_at_least("model.backbone.layers", self.layers, 1)
+        check_at_least("model.backbone.hidden_size", self.hidden_size, 1)
+        check_rate("model.backbone.dropout", self.dropout)
+
+    def build(self, input_size: int) -> "LstmBackbone":
+        """Make an LSTM with fresh weights."""
+        return LstmBackbone(self, input_size)
+
+
+@dataclass(frozen=True, slots=True)
+class LstmState(State):
+    """Hidden and cell vectors of every layer after the last token that a row has read."""
+
+    hidden_LBD: Tensor
+    cells_LBD: Tensor
+
+    @property
+    def rows(self) -> int:
+        """How many rows are remembered."""
+        return self.hidden_LBD.shape[1]
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Both tensors by name."""
+        return {"hidden_LBD": self.hidden_LBD, "cells_LBD": self.cells_LBD}
+
+    def detach(self) -> "LstmState":
+        """The same memory without the graph that made it."""
+        return LstmState(self.hidden_LBD.detach(), self.cells_LBD.detach())
+
+    def select(self, rows: Tensor) -> "LstmState":
+        """The memory of the rows at these indices, in their order."""
+        return LstmState(
+            self.hidden_LBD.index_select(1, rows), self.cells_LBD.index_select(1, rows)
+        )
 
 
 class LstmBackbone(Backbone):
@@ -63,12 +97,17 @@ class LstmBackbone(Backbone):
         zeros_LBD = weight.new_zeros(self.config.layers, rows, self.config.hidden_size)
         return LstmState(zeros_LBD, zeros_LBD)
 
+    def restore_state(self, tensors: Mapping[str, Tensor]) -> LstmState:
+        """Take up the memory of a checkpoint."""
+        device = next(self.parameters()).device
+        return LstmState(tensors["hidden_LBD"].to(device), tensors["cells_LBD"].to(device))
+
     def forward(
         self, inputs_BTI: Tensor, lengths_B: Tensor, state: State
     ) -> tuple[Tensor, LstmState]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
         if not isinstance(state, LstmState):
-            raise InputError(f"An LSTM continues from an LstmState, not {type(state).__name__}")
+            raise InputError(f"an LSTM continues from an LstmState, not {type(state).__name__}")
         check_window(inputs_BTI, lengths_B, state.rows, self.input_size)
         order_B = torch.argsort(lengths_B, descending=True, stable=True)
         lengths: list[int] = lengths_B[order_B].tolist()
@@ -89,8 +128,8 @@ class LstmBackbone(Backbone):
         after = LstmState(torch.stack(hidden), torch.stack(cells)).select(place_B)
         return outputs_TBD.transpose(0, 1).index_select(0, place_B), after
 
-    def stepper(self) -> LstmStepper:
-        """Give what reads one token a row, without what only windows need."""
+    def stepper(self) -> "LstmStepper":
+        """Give a function that reads one token a row, without what only windows need."""
         return LstmStepper(list(self.layers))
 
 
@@ -120,3 +159,51 @@ def _pieces(lengths: list[int]) -> Iterator[tuple[int, int, int]]:
             end = min(start + LONGEST_PIECE, stop)
             yield start, end, reading
             start = end
+
+
+class LstmStepper:
+    """Reads one token a row, for generating text, with a copy of the weights as they are now."""
+
+    def __init__(self, layers: Iterable[nn.Module]) -> None:
+        self._cells = [_Cell(layer) for layer in layers]
+
+    def __call__(self, inputs_BI: Tensor, state: State) -> tuple[Tensor, LstmState]:
+        """Read one token a row: the hidden states (B, D) and the next state."""
+        if not isinstance(state, LstmState):
+            raise InputError(f"an LSTM continues from an LstmState, not {type(state).__name__}")
+        check_shape("inputs_BI", inputs_BI, (state.rows, self._cells[0].input_size))
+        values_BD, hidden, cells = inputs_BI, [], []
+        for cell, *last in zip(self._cells, state.hidden_LBD, state.cells_LBD, strict=True):
+            values_BD, cells_BD = cell(values_BD, *last)
+            hidden.append(values_BD)
+            cells.append(cells_BD)
+        return values_BD, LstmState(torch.stack(hidden), torch.stack(cells))
+
+
+class _Cell:
+    """One layer: input and hidden state go through one product to all four gates."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        assert isinstance(layer, nn.LSTM)
+        self.input_size = layer.input_size
+        self._width = layer.hidden_size
+        read, kept, *biases = layer.all_weights[0]
+        self._gates = packed_linear(
+            _sigmoids_first(torch.cat([read, kept], dim=1)), _sigmoids_first(biases[0] + biases[1])
+        )
+
+    def __call__(
+        self, inputs_BI: Tensor, hidden_BD: Tensor, cells_BD: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Give the next hidden and cell vectors."""
+        gates = self._gates(torch.cat([inputs_BI, hidden_BD], dim=1))
+        input_BD, forget_BD, output_BD = gates[:, : -self._width].sigmoid().chunk(3, dim=1)
+        candidates_BD = gates[:, -self._width :].tanh()
+        after_BD = torch.addcmul(forget_BD * cells_BD, input_BD, candidates_BD)
+        return output_BD * after_BD.tanh(), after_BD
+
+
+def _sigmoids_first(gates: Tensor) -> Tensor:
+    """PyTorch's order input, forget, candidate, output → the candidate last."""
+    input_gate, forget_gate, candidate, output_gate = gates.chunk(4)
+    return torch.cat([input_gate, forget_gate, output_gate, candidate])

@@ -1,4 +1,4 @@
-"""Weights in, their linear map out: for weights that stay as they are, and few rows at a time.
+"""Linear maps for generating text: fixed weights, and few rows at a time.
 
 Where PyTorch comes with oneDNN, the weights are laid out once in the order in which its kernel
 reads them. A product with ten rows then takes about half the time.

@@ -1,25 +1,30 @@
-"""Vectors and a state in, the hidden states of a Transformer-XL and its next memory out.
+"""Transformer-XL as a backbone: attention by distance, and a memory beyond the window.
 
 Shapes: L layers, B rows, T tokens of a window, I input width, D model width, M slots of memory,
 K keys that can be looked at (M + T), H heads, A width of a head.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lrlm.backbones.backbone import Backbone, State, check_window
+from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
 from lrlm.backbones.dropout import dropout
 from lrlm.checks import check_at_least, check_rate
 from lrlm.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class TransformerXlConfig:
+class TransformerXlConfig(BackboneConfig):
     """The size of a Transformer-XL; the defaults are the paper's."""
+
+    name: ClassVar[str] = "transformer-xl"
+    label: ClassVar[str] = "Transformer-XL"
 
     layers: int = 16
     """Layers of attention and feed-forward network."""
@@ -43,11 +48,15 @@ class TransformerXlConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
         for name in ("layers", "heads", "head_size", "model_size", "feed_forward_size"):
-            check_at_least(f"TransformerXlConfig.{name}", getattr(self, name), 1)
+            check_at_least(f"model.backbone.{name}", getattr(self, name), 1)
         for name in ("memory", "evaluation_memory"):
-            check_at_least(f"TransformerXlConfig.{name}", getattr(self, name), 0)
+            check_at_least(f"model.backbone.{name}", getattr(self, name), 0)
         for name in ("dropout", "attention_dropout"):
-            check_rate(f"TransformerXlConfig.{name}", getattr(self, name))
+            check_rate(f"model.backbone.{name}", getattr(self, name))
+
+    def build(self, input_size: int) -> "TransformerXlBackbone":
+        """Make a Transformer-XL with fresh weights."""
+        return TransformerXlBackbone(self, input_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,10 @@ class TransformerXlState(State):
     def rows(self) -> int:
         """How many rows are remembered."""
         return self.memory_LBMD.shape[1]
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Both tensors by name."""
+        return {"memory_LBMD": self.memory_LBMD, "filled_B": self.filled_B}
 
     def detach(self) -> "TransformerXlState":
         """The same memory without the graph that made it."""
@@ -98,13 +111,18 @@ class TransformerXlBackbone(Backbone):
             torch.zeros(rows, dtype=torch.long, device=bias.device),
         )
 
+    def restore_state(self, tensors: Mapping[str, Tensor]) -> TransformerXlState:
+        """Take up the memory of a checkpoint."""
+        device = self.content_bias_HA.device
+        return TransformerXlState(tensors["memory_LBMD"].to(device), tensors["filled_B"].to(device))
+
     def forward(
         self, inputs_BTI: Tensor, lengths_B: Tensor, state: State
     ) -> tuple[Tensor, TransformerXlState]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the memory after it."""
         if not isinstance(state, TransformerXlState):
             raise InputError(
-                f"A Transformer-XL continues from a TransformerXlState, not {type(state).__name__}"
+                f"a Transformer-XL continues from a TransformerXlState, not {type(state).__name__}"
             )
         check_window(inputs_BTI, lengths_B, state.rows, self.input_size)
         steps, slots = inputs_BTI.shape[1], state.memory_LBMD.shape[2]
@@ -115,10 +133,11 @@ class TransformerXlBackbone(Backbone):
         hidden_BTK = _hidden_keys(steps, slots, state.filled_B)
         read = []
         for layer, memory_BMD in zip(self.layers, state.memory_LBMD, strict=True):
-            read.append(torch.cat([memory_BMD, values_BTD], dim=1))
+            seen_BKD = torch.cat([memory_BMD, values_BTD], dim=1)
+            read.append(seen_BKD)
             values_BTD = layer(
                 values_BTD,
-                seen_BKD=torch.cat([memory_BMD, values_BTD], dim=1),
+                seen_BKD=seen_BKD,
                 distances_KD=distances_KD,
                 hidden_BTK=hidden_BTK,
                 content_bias_HA=self.content_bias_HA,

@@ -7,23 +7,36 @@ from lrlm.batching.encoding import (
     EncodedDocument,
     Encoder,
     FormFeaturiser,
-    Speller,
+    Parts,
+    surface_forms,
+    unique_words,
 )
-from lrlm.batching.windows import Annotation, Collator, Edges, FormChoices, Window, cut
+from lrlm.batching.windows import (
+    Collator,
+    Edges,
+    FormChoices,
+    HardAnnotation,
+    IdLimits,
+    Window,
+    cut,
+)
 
 __all__ = [
     "NOT_A_FACT",
     "UNSEEN",
-    "Annotation",
     "Collator",
     "Edges",
     "EncodedDocument",
     "Encoder",
     "FormChoices",
     "FormFeaturiser",
-    "Speller",
+    "HardAnnotation",
+    "IdLimits",
+    "Parts",
     "Window",
     "cut",
     "evaluation_batches",
+    "surface_forms",
     "training_batches",
+    "unique_words",
 ]

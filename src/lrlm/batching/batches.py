@@ -1,4 +1,4 @@
-"""Lengths of documents in, batches of document numbers out: alike in length, in a seeded order."""
+"""Group documents of similar length into batches, in a seeded order."""
 
 from collections.abc import Sequence
 

@@ -1,21 +1,18 @@
-"""Linked documents in, arrays of numbers out: all that any of the models reads of a document.
+"""Turn linked documents into arrays of numbers: all that a model reads of a document.
 
 Shapes: N tokens of a document, R relations, E candidate edges, F forms, W width of form features.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Flag, auto
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from lrlm.corpora.pruning import copy_positions, prune
-from lrlm.text import Vocabulary
-from lrlm.text.document import LinkedDocument
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
+from lrlm.arrays import Floats, Integers
+from lrlm.corpora import prune
+from lrlm.text import LinkableRelation, LinkedDocument, Mention, SurfaceForm, TokenSpace
 
 UNSEEN = -1
 """The id of a relation type or an object without a vector of its own."""
@@ -24,11 +21,16 @@ NOT_A_FACT = -1
 """The relation of a token that was not copied."""
 
 
-class Speller(Protocol):
-    """Scores words by their spelling; the features room has the real one."""
+class Parts(Flag):
+    """What a model reads of a document beside its tokens and its topic's relations."""
 
-    def log_probs(self, words: Sequence[str]) -> Floats:
-        """Give the log-probability of each word's characters, end symbol included."""
+    NOTHING = 0
+    EDGES = auto()
+    """Every candidate, with the features of its forms (LRLM)."""
+    COPIES = auto()
+    """One hard annotation of the tokens (NKLM)."""
+    ALIASES = auto()
+    """The names that occur in the text (Alias LM)."""
 
 
 class FormFeaturiser(Protocol):
@@ -48,90 +50,130 @@ class Copies:
     """The relation, or `NOT_A_FACT`."""
     form_N: Integers
     position_N: Integers
-    """Which word of the form; 0 where nothing was copied."""
+    """Which token of the form; 0 where nothing was copied."""
+    length_N: Integers
+    """Tokens of the form; 0 where nothing was copied."""
 
 
 @dataclass(frozen=True)
 class EncodedDocument:
-    """A document as numbers; token N, after the text, is `</s>`."""
+    """A document as numbers; the token that ends a text stands after its N tokens, not stored."""
 
     id: str
-    words_N: Integers
-    """Ids of the N words of the text; `</s>` is not stored."""
+    tokens_N: Integers
     spelling_N: Floats
-    """Log-probability of the spelling of an unknown word; 0 for a known one."""
+    """Log-probability of the spelling of a token that stands for many words; 0 for all others."""
     types_R: Integers
     objects_R: Integers
     forms_R: tuple[tuple[tuple[str, ...], ...], ...]
-    """The forms of each relation's object."""
+    """The forms of each relation's object, in words."""
     edges_E4: Integers
-    """start, end, relation, form of each candidate, sorted."""
-    copies: Copies
-    aliases: Integers
-    """Word ids of the forms that occur in the text, each ended by `</s>` (Alias LM)."""
+    """Start, end, relation and form of each candidate, in tokens, sorted."""
+    mention_E: Integers
+    """Which of the document's mentions each candidate is."""
+    words: int
+    """How many words the text has, whatever its tokens are."""
+    copies: Copies | None = None
+    """Where the model reads one annotation (NKLM)."""
+    aliases: Integers | None = None
+    """Where the model is told the names in the text (Alias LM): the tokens of the forms that occur
+    there, each form followed by the end token."""
 
     @property
     def tokens(self) -> int:
-        """N, the tokens of the text without `</s>`."""
-        return len(self.words_N)
+        """N, the tokens of the text without the one that ends it."""
+        return len(self.tokens_N)
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Knows the ids of words, relation types and objects, and how unknown words are spelled."""
+    """Knows the token space, and the ids of relation types and objects."""
 
-    vocabulary: Vocabulary
-    speller: Speller
+    space: TokenSpace
     type_ids: Mapping[str, int] = field(default_factory=dict)
     object_ids: Mapping[str, int] = field(default_factory=dict)
+    parts: Parts = Parts.EDGES | Parts.COPIES | Parts.ALIASES
+    """What the model reads; nothing else is worked out."""
     longest_copy: int = 20
     """Positions that NKLM can copy from; longer forms are not annotated for it."""
 
     def encode(self, documents: Iterable[LinkedDocument]) -> Iterator[EncodedDocument]:
         """Encode documents one by one."""
         for document in documents:
-            yield self._encode(document)
+            yield self.encode_one(document)
 
-    def _encode(self, document: LinkedDocument) -> EncodedDocument:
-        words = document.tokens.words
-        ids = np.array(self.vocabulary.encode(words), dtype=np.int64)
+    def encode_one(self, document: LinkedDocument) -> EncodedDocument:
+        """Encode one document."""
+        text = self.space.encode(document)
+        types_R, objects_R = self.relation_ids(document.relations)
+        edges = [Mention(*edge) for edge in text.edges_E4.tolist()]
         return EncodedDocument(
             id=document.id,
-            words_N=ids,
-            spelling_N=self._spelling(words, ids),
-            types_R=_lookup(self.type_ids, (r.type for r in document.relations)),
-            objects_R=_lookup(self.object_ids, (r.object for r in document.relations)),
+            tokens_N=text.tokens_N,
+            spelling_N=text.spelling_N,
+            types_R=types_R,
+            objects_R=objects_R,
             forms_R=tuple(relation.forms for relation in document.relations),
-            edges_E4=np.array(document.mentions, dtype=np.int64).reshape(-1, 4),
-            copies=self._copies(document),
-            aliases=self._aliases(document),
+            edges_E4=text.edges_E4,
+            mention_E=text.mention_E,
+            words=len(document.tokens),
+            copies=(
+                self._copies(edges, document.relations, len(text.tokens_N))
+                if Parts.COPIES in self.parts
+                else None
+            ),
+            aliases=(
+                self._aliases(edges, document.relations) if Parts.ALIASES in self.parts else None
+            ),
         )
 
-    def _spelling(self, words: Sequence[str], ids: Integers) -> Floats:
-        spelling = np.zeros(len(words), dtype=np.float32)
-        unknown = np.flatnonzero(ids == self.vocabulary.unknown_id).tolist()
-        if unknown:
-            spelling[unknown] = self.speller.log_probs([words[index] for index in unknown])
-        return spelling
-
-    def _copies(self, document: LinkedDocument) -> Copies:
-        annotation = prune(document.mentions, document.relations, longest=self.longest_copy)
-        rows = [
-            copied or (NOT_A_FACT, 0, 0)
-            for copied in copy_positions(annotation, len(document.tokens))
-        ]
-        relation_N, form_N, position_N = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-        return Copies(relation_N, form_N, position_N)
-
-    def _aliases(self, document: LinkedDocument) -> Integers:
-        found = dict.fromkeys(
-            document.relations[mention.relation].forms[mention.form]
-            for mention in sorted(document.mentions, key=lambda m: (m.relation, m.form))
+    def relation_ids(self, relations: Sequence[LinkableRelation]) -> tuple[Integers, Integers]:
+        """Give the ids of the types and of the objects of relations: (R,), (R,)."""
+        return (
+            _lookup(self.type_ids, (relation.type for relation in relations)),
+            _lookup(self.object_ids, (relation.object for relation in relations)),
         )
+
+    def encode_aliases(self, forms: Iterable[SurfaceForm]) -> Integers:
+        """Write forms one after the other, each followed by the end token."""
         ids: list[int] = []
-        for form in found:
-            ids += [*self.vocabulary.encode(form), self.vocabulary.end_id]
+        for form in forms:
+            ids += [*self.space.encode_form(form), self.space.end_id]
         return np.array(ids, dtype=np.int64)
+
+    def _copies(
+        self, edges: Sequence[Mention], relations: Sequence[LinkableRelation], tokens: int
+    ) -> Copies:
+        annotation = prune(edges, relations, longest=self.longest_copy)
+        rows = np.zeros((tokens, 4), dtype=np.int64)
+        rows[:, 0] = NOT_A_FACT
+        for start, end, relation, form in annotation:
+            rows[start:end] = (relation, form, 0, end - start)
+            rows[start:end, 2] = np.arange(end - start)
+        relation_N, form_N, position_N, length_N = rows.T
+        return Copies(relation_N, form_N, position_N, length_N)
+
+    def _aliases(self, edges: Sequence[Mention], relations: Sequence[LinkableRelation]) -> Integers:
+        found = dict.fromkeys(
+            surface_forms(relations[relation])[form]
+            for relation, form in sorted({(edge.relation, edge.form) for edge in edges})
+        )
+        return self.encode_aliases(unique_words(found))
+
+
+def surface_forms(relation: LinkableRelation) -> list[SurfaceForm]:
+    """List the forms of a relation's object, in words and as they are written."""
+    return [
+        SurfaceForm(words, text) for words, text in zip(relation.forms, relation.texts, strict=True)
+    ]
+
+
+def unique_words(forms: Iterable[SurfaceForm]) -> list[SurfaceForm]:
+    """Keep the first of several forms that have the same words."""
+    first: dict[tuple[str, ...], SurfaceForm] = {}
+    for form in forms:
+        first.setdefault(form.words, form)
+    return list(first.values())
 
 
 def _lookup(ids: Mapping[str, int], names: Iterable[str]) -> Integers:

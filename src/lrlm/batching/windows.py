@@ -1,4 +1,4 @@
-"""Encoded documents in, windows of a batch out: padded tensors that a model reads in order.
+"""Cut a batch of encoded documents into windows: padded tensors that a model reads in order.
 
 A document is cut where no candidate span crosses, so the lattices of its windows multiply to that
 of the whole. Where it is cut depends on the document alone, never on the batch it is in.
@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrlm.batching.encoding import NOT_A_FACT, UNSEEN, EncodedDocument, FormFeaturiser, Integers
+from lrlm.arrays import Integers
+from lrlm.batching.encoding import NOT_A_FACT, UNSEEN, EncodedDocument, FormFeaturiser, Parts
 from lrlm.errors import InputError
 
 
@@ -68,19 +69,19 @@ class Edges(_OnDevice):
 
 
 @dataclass(frozen=True)
-class Annotation(_OnDevice):
+class HardAnnotation(_OnDevice):
     """One hard annotation of a window's tokens, and of the token before each (NKLM)."""
 
     relation_BT: Tensor
-    """The relation a token was copied from; `NOT_A_FACT` for a word, `</s>` and padding."""
+    """The relation a token was copied from; `NOT_A_FACT` for a word, the end and padding."""
     previous_relation_BT: Tensor
     previous_position_BT: Tensor
-    """Which word of a form the token before copied; `NOT_A_FACT` where it copied nothing."""
+    """Which token of a form the one before copied; `NOT_A_FACT` where it copied nothing."""
     row_C: Tensor
     place_C: Tensor
     position_C: Tensor
     length_C: Tensor
-    """Words in the form that token is copied from."""
+    """Tokens of the form that the token is copied from."""
     forms: FormChoices
 
 
@@ -93,21 +94,23 @@ class Window(_OnDevice):
     kept_B: Tensor
     """Which row of the window before a row was; its state goes on from there."""
     inputs_BT: Tensor
-    """The word before each token; `</s>` before the first."""
+    """The token before each token; the end token before the first."""
     targets_BT: Tensor
     spelling_BT: Tensor
     lengths_B: Tensor
-    """Tokens of the row, `</s>` counted where `ends_B`."""
+    """Tokens of the row, the end token counted where `ends_B`."""
     ends_B: Tensor
-    """Whether the document ends here: its last token is then `</s>`."""
+    """Whether the document ends here: its last token is then the end token."""
     types_BR: Tensor
     objects_BR: Tensor
     relation_mask_BR: Tensor
-    edges: Edges
-    annotation: Annotation
-    aliases_BP: Tensor
-    """In a batch's first window, the words of the aliases found in each document; else empty."""
-    alias_lengths_B: Tensor
+    edges: Edges | None = None
+    """Where the model reads the candidates."""
+    annotation: HardAnnotation | None = None
+    """Where the model reads one annotation."""
+    aliases_BP: Tensor | None = None
+    """Where the model is told the names in the text: in a batch's first window, their tokens."""
+    alias_lengths_B: Tensor | None = None
 
     @property
     def mask_BT(self) -> Tensor:
@@ -135,16 +138,38 @@ def cut(tokens: int, edges_E4: Integers, size: int) -> list[int]:
     return boundaries
 
 
-class Collator:
-    """Makes the windows of a batch of documents."""
+@dataclass(frozen=True)
+class IdLimits:
+    """How many ids of each kind a model knows; the collator refuses others, once for all layers."""
 
-    def __init__(self, end_id: int, featuriser: FormFeaturiser, *, size: int = 150) -> None:
+    tokens: int
+    types: int
+    objects: int
+
+
+class Collator:
+    """Makes the windows of a batch of documents, with what the model reads and nothing else."""
+
+    def __init__(
+        self,
+        end_id: int,
+        featuriser: FormFeaturiser,
+        *,
+        size: int = 150,
+        parts: Parts = Parts.EDGES | Parts.COPIES | Parts.ALIASES,
+        limits: IdLimits | None = None,
+    ) -> None:
         self._end_id = end_id
         self._featuriser = featuriser
         self._size = size
+        self._parts = parts
+        self._limits = limits
 
     def windows(self, documents: Sequence[EncodedDocument]) -> Iterator[Window]:
         """Give the windows of documents that are read side by side, one after the other."""
+        if self._limits is not None:
+            for document in documents:
+                _check_ids(document, self._limits)
         pieces = [self._pieces(document) for document in documents]
         before: list[int] = []
         for number in range(max((len(cuts) for cuts in pieces), default=0)):
@@ -174,13 +199,16 @@ class Collator:
         targets_BT = np.full(shape, self._end_id)
         spelling_BT = np.zeros(shape, dtype=np.float32)
         for row, (document, (start, end)) in enumerate(zip(documents, pieces, strict=True)):
-            words = document.words_N
+            words = document.tokens_N
             before = words[max(start - 1, 0) : end - 1]
             inputs_BT[row, end - start - len(before) : end - start] = before
             targets_BT[row, : len(words[start:end])] = words[start:end]
             spelling_BT[row, : len(words[start:end])] = document.spelling_N[start:end]
-        starts_document = pieces[0][0] == 0
-        aliases = [document.aliases if starts_document else _NONE for document in documents]
+        parts = self._parts
+        aliases: list[Integers] = []
+        if Parts.ALIASES in parts:
+            starts_document = pieces[0][0] == 0
+            aliases = [_aliases(document) if starts_document else _NONE for document in documents]
         return Window(
             document_B=document_B,
             kept_B=kept_B,
@@ -199,10 +227,14 @@ class Collator:
             relation_mask_BR=_padded(
                 [np.ones_like(document.types_R) for document in documents], 0
             ).bool(),
-            edges=self._edges(documents, pieces),
-            annotation=self._annotation(documents, pieces, shape),
-            aliases_BP=_padded(aliases, self._end_id),
-            alias_lengths_B=torch.tensor([len(alias) for alias in aliases]),
+            edges=self._edges(documents, pieces) if Parts.EDGES in parts else None,
+            annotation=(
+                self._annotation(documents, pieces, shape) if Parts.COPIES in parts else None
+            ),
+            aliases_BP=_padded(aliases, self._end_id) if Parts.ALIASES in parts else None,
+            alias_lengths_B=(
+                torch.tensor([len(alias) for alias in aliases]) if Parts.ALIASES in parts else None
+            ),
         )
 
     def _edges(self, documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> Edges:
@@ -244,18 +276,20 @@ class Collator:
         documents: list[EncodedDocument],
         pieces: list[tuple[int, int]],
         shape: tuple[int, int],
-    ) -> Annotation:
+    ) -> HardAnnotation:
         relation_BT = np.full(shape, NOT_A_FACT)
         previous_relation_BT = np.full(shape, NOT_A_FACT)
         previous_position_BT = np.full(shape, NOT_A_FACT)
-        form_BT, position_BT = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        form_BT, position_BT, length_BT = np.zeros((3, *shape), dtype=np.int64)
         for row, (document, (start, end)) in enumerate(zip(documents, pieces, strict=True)):
             copies = document.copies
+            assert copies is not None, "the encoder and the collator serve the same model"
             here, before = slice(start, end), slice(max(start - 1, 0), end - 1)
             length = len(copies.relation_N[here])
             relation_BT[row, :length] = copies.relation_N[here]
             form_BT[row, :length] = copies.form_N[here]
             position_BT[row, :length] = copies.position_N[here]
+            length_BT[row, :length] = copies.length_N[here]
             relation_before = copies.relation_N[before]
             shifted = slice(end - start - len(relation_before), end - start)
             previous_relation_BT[row, shifted] = relation_before
@@ -268,15 +302,14 @@ class Collator:
             documents[row].forms_R[relation]
             for row, relation in zip(row_C, relation_BT[row_C, place_C], strict=True)
         ]
-        lengths = [len(forms[form]) for forms, form in zip(relations, form_C, strict=True)]
-        return Annotation(
+        return HardAnnotation(
             relation_BT=torch.from_numpy(relation_BT),
             previous_relation_BT=torch.from_numpy(previous_relation_BT),
             previous_position_BT=torch.from_numpy(previous_position_BT),
             row_C=torch.from_numpy(row_C),
             place_C=torch.from_numpy(place_C),
             position_C=torch.from_numpy(position_BT[row_C, place_C]),
-            length_C=torch.tensor(lengths, dtype=torch.long),
+            length_C=torch.from_numpy(length_BT[row_C, place_C]),
             forms=self._choices(relations, np.arange(len(relations)), form_C),
         )
 
@@ -298,6 +331,26 @@ class Collator:
 
 
 _NONE = np.empty(0, dtype=np.int64)
+
+
+def _aliases(document: EncodedDocument) -> Integers:
+    assert document.aliases is not None, "the encoder and the collator serve the same model"
+    return document.aliases
+
+
+def _check_ids(document: EncodedDocument, limits: IdLimits) -> None:
+    """Refuse ids that the model has no vectors for, before they reach a device."""
+    for what, ids, lowest, count in (
+        ("token", document.tokens_N, 0, limits.tokens),
+        ("relation type", document.types_R, UNSEEN, limits.types),
+        ("object", document.objects_R, UNSEEN, limits.objects),
+    ):
+        if len(ids) and not (ids.min() >= lowest and ids.max() < count):
+            wrong = int(ids[(ids < lowest) | (ids >= count)][0])
+            raise InputError(
+                f"the document {document.id!r} has the {what} id {wrong}, but this model knows"
+                f" {count:,} of them; was it encoded for another model?"
+            )
 
 
 def _padded(arrays: list[Integers], padding: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""`lrlm annotate`: say where the names of a text come from."""
+"""`lrlm annotate`: find the names in a text and say which facts they come from."""
 
 import sys
 from collections.abc import Iterator
@@ -12,20 +12,21 @@ import typer
 from rich.markup import escape
 
 from lrlm.artifacts import new_file
-from lrlm.cli.console import as_plain_text, errors, output, progress_of
-from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_left_out, write_out
-from lrlm.errors import InputError
-from lrlm.reading import BadLines, raw_lines, stream_lines
-from lrlm.report.counted import counted
+from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
+from lrlm.cli.options import Device, MaxBad, OutputFile, TopicCorpus, TopicGraph
+from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_examples, write_out
+from lrlm.errors import InputError, TextTooLongError
+from lrlm.look import counted
+from lrlm.text_files import BadLines, raw_lines, stream_lines
 
 if TYPE_CHECKING:
-    from lrlm.inference.annotation import Annotation
-    from lrlm.inference.folders import Settings
-    from lrlm.inference.model import Model
-    from lrlm.inference.topics import Topics
+    from lrlm.annotation.annotation import Annotation
+    from lrlm.annotation.folders import FolderSettings
+    from lrlm.model import Model
+    from lrlm.runs.topics import TopicLookup
 
 
-class Format(StrEnum):
+class AnnotationFormat(StrEnum):
     """How an annotation is written."""
 
     TEXT = "text"
@@ -35,7 +36,7 @@ class Format(StrEnum):
 
 
 class Engine(StrEnum):
-    """What annotates a folder."""
+    """Where a folder is annotated."""
 
     HERE = "here"
     SPARK = "spark"
@@ -46,147 +47,146 @@ def annotate(
         list[str] | None,
         typer.Argument(
             metavar="[RUN] [TEXTFILE|-]",
-            help="A folder of 'lrlm train' (without one, the model that comes with lrlm), and a"
-            " text in UTF-8.",
+            help="RUN: folder of a trained model; without it, the small model that comes with"
+            " lrlm. TEXTFILE: the text, in UTF-8; - reads standard input.",
             show_default=False,
         ),
     ] = None,
     topic: Annotated[
         str | None,
-        typer.Option(metavar="ID|FILE.json", help="What the text is about.", show_default=False),
-    ] = None,
-    graph: Annotated[
-        Path | None, typer.Option(metavar="KG", help="A knowledge graph to find topics in.")
-    ] = None,
-    corpus: Annotated[
-        Path | None,
         typer.Option(
-            metavar="DIR",
-            help="A corpus to find topics in.",
-            show_default="the one trained on, if it is near",
+            metavar="ID|FILE.json",
+            help="Topic of the text: an id or a name to look up, or a JSON file.",
+            show_default=False,
         ),
     ] = None,
+    graph: TopicGraph = None,
+    corpus: TopicCorpus = None,
     format_: Annotated[
-        Format | None, typer.Option("--format", help="How to write it.", show_default="text")
+        AnnotationFormat | None,
+        typer.Option("--format", help="Output format.", show_default="text"),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="F", help="Write to a file.", show_default=False)
-    ] = None,
+    out: OutputFile = None,
     threshold: Annotated[
         float | None,
         typer.Option(
             min=0,
             max=1,
-            help="Show mentions that are at least so probable.",
-            show_default="0.5; in JSON 0",
+            help="Show mentions with at least this probability.",
+            show_default="0.5; for JSON 0",
         ),
     ] = None,
     jsonl: Annotated[
         str | None,
         typer.Option(
             metavar="IN.jsonl|DIR|-",
-            help='Many texts, a line each: {"id": …, "text": …, "topic": an id or a topic}; or a'
-            " folder of such files, annotated into the folder --out.",
+            help="Annotate many texts: a file (or standard input) with one JSON object per line,"
+            ' {"id": …, "text": …, "topic": an id or a whole topic}, or a folder of such files,'
+            " whose results go to the folder --out.",
             show_default=False,
         ),
     ] = None,
     engine: Annotated[
         Engine | None,
-        typer.Option(help="What annotates a folder.", show_default="here"),
+        typer.Option(help="Annotate a folder on this machine, or with Spark.", show_default="here"),
     ] = None,
     master: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Where Spark computes.", show_default="as Spark is set up"
+            metavar="URL",
+            help="Address of the Spark master.",
+            show_default="Spark's own configuration",
         ),
     ] = None,
-    max_bad: Annotated[
-        float, typer.Option(min=0, max=0.999, help="Share of the lines that may be bad.")
-    ] = 0.001,
+    max_bad: MaxBad = 0.001,
     longest: Annotated[
         int | None,
-        typer.Option(min=1, help="Characters that a text may have.", show_default="1,000,000"),
+        typer.Option(
+            min=1, help="Longest text that is accepted, in characters.", show_default="1,000,000"
+        ),
     ] = None,
-    device: Annotated[
-        str, typer.Option(help="cpu, cuda, …, or auto: cuda where there is one.")
-    ] = "auto",
+    device: Device = "auto",
 ) -> None:
     """Find the names in a text, and say which facts about its topic they come from.
 
-    Every name that the topic's knowledge knows is a candidate; the model gives each explanation of
-    it a probability, given the whole text.
+    Every name of the topic's facts that occurs in the text is a candidate mention. For each, the
+    model computes the probability of all its explanations (one of the facts, or plain words), given
+    the whole text.
     """
     run, text_place = _sort_out(places or [], has_lines=jsonl is not None)
     is_folder = jsonl is not None and jsonl != STREAM and Path(jsonl).is_dir()
     if (engine or master) and not is_folder:
-        raise InputError("--engine and --master are for a folder of texts: --jsonl DIR --out DIR")
+        raise InputError(
+            "--engine and --master are only for folders of texts: --jsonl DIR --out DIR"
+        )
     if master is not None and engine is not Engine.SPARK:
-        raise InputError("--master is for --engine spark")
+        raise InputError("--master is only for --engine spark")
     if out is not None and not is_stream(out) and not is_folder:
         check_writable([out])
     if jsonl is None and topic is None:
-        raise InputError("say what the text is about with --topic ID or --topic FILE.json")
+        raise InputError("what is the text about? Give its topic: --topic ID or --topic FILE.json")
     if jsonl is not None and topic is not None:
-        raise InputError("with --jsonl every line names its own topic: leave --topic out")
-    if jsonl is not None and format_ not in (None, Format.JSON):
-        raise InputError(f"--jsonl is answered in JSON, a line each; {format_} is for one text")
+        raise InputError("with --jsonl, every line names its own topic: leave out --topic")
+    if jsonl is not None and format_ not in (None, AnnotationFormat.JSON):
+        raise InputError(
+            f"--jsonl always writes JSON, one line per text; leave out --format {format_}"
+        )
 
-    from lrlm.inference.texts import LONGEST, read_text
+    from lrlm.corpora import LONGEST
 
     most = longest or LONGEST
     if jsonl is not None and is_folder:
         if out is None or is_stream(out):
-            raise InputError("say which folder the annotated files are written to with --out DIR")
-        from lrlm.inference.folders import Settings
+            raise InputError("where should the annotated files go? Name a folder: --out DIR")
+        from lrlm.annotation.folders import FolderSettings
 
-        settings = Settings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
+        settings = FolderSettings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
         _annotate_folder(Path(jsonl), out, settings, engine, master)
         return
 
-    from lrlm.inference.model import load
-    from lrlm.inference.topic_sources import topics_for
-    from lrlm.inference.topics import find_topic
+    from lrlm.model import load
+    from lrlm.runs.topics import find_topic, topics_for
 
     text = ""
     if text_place is not None:
         with _opened(text_place) as source:
-            text = read_text(source, where=text_place, longest=most)
+            text = _read_text(source, where=text_place, longest=most)
     with progress_of("texts") as progress:
-        progress("loading the model", 0)
+        progress("loading the model", 0, 0)
         model = load(run, device=device)
         topics = topics_for(model.run, graph=graph, corpus=corpus)
         if topic is not None:
-            progress("annotating", 0)
+            progress("annotating", 0, 0)
             annotation = model.annotate(text, find_topic(topic, topics), longest=most)
     if jsonl is not None:
         _annotate_lines(model, topics, jsonl, out, threshold or 0.0, most, max_bad)
     else:
-        _write(annotation, format_ or Format.TEXT, threshold, out)
+        _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
 
 
 def _sort_out(places: list[str], *, has_lines: bool) -> tuple[Path | None, str | None]:
     """Tell the run from the text: both may be left out, the run always, the text with --jsonl."""
     if len(places) > (1 if has_lines else 2):
         raise InputError(
-            "with --jsonl only a run can be named beside it"
+            "with --jsonl, the only other argument is a run"
             if has_lines
-            else "at most two places can be named: a run and a text"
+            else "there are too many arguments: give at most a run and a text"
         )
     run, text = None, None
     if len(places) == 2:
         run, text = Path(places[0]), places[1]
         if run.is_file() and Path(text).is_dir():
-            raise InputError(f"the run stands before the text: {text} {run}")
+            raise InputError(f"the run comes before the text: lrlm annotate {text} {run}")
     elif places and Path(places[0]).is_dir():
         run = Path(places[0])
     elif places and (places[0] == STREAM or Path(places[0]).exists()):
         text = places[0]
     elif places:
-        raise InputError(f"{places[0]} is neither a folder with a run nor a file with a text")
+        raise InputError(f"{places[0]} is neither a run (a folder) nor a text (a file)")
     if has_lines and text is not None:
-        raise InputError(f"{text} is not a run, and with --jsonl there is no other text")
+        raise InputError(f"{text} is not a run; with --jsonl, the texts come from that file alone")
     if not has_lines and text is None:
-        raise InputError("there is no text: name a file, or - for standard input")
+        raise InputError("there is no text: give a file, or - for standard input")
     return run, text
 
 
@@ -202,23 +202,39 @@ def _opened(place: str) -> Iterator[IO[bytes]]:
         raise InputError(f"{place}: cannot be read ({error.strerror})") from None
 
 
+def _read_text(source: IO[bytes], *, where: str, longest: int) -> str:
+    """Read a text in UTF-8 as it is, line ends included; `where` names it in an error."""
+    most = 4 * longest + 3  # bytes: of the longest text, and of a mark that some editors write
+    raw = source.read(most + 1)
+    if len(raw) > most:
+        raise TextTooLongError(
+            f"{where}: the text has more than the {longest:,} characters that are read at once; cut"
+            " it into articles"
+        )
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}: not UTF-8 at byte {error.start + 1}; save it as UTF-8, or convert it"
+        ) from None
+
+
 def _write(
-    annotation: "Annotation", format_: Format, threshold: float | None, out: Path | None
+    annotation: "Annotation", format_: AnnotationFormat, threshold: float | None, out: Path | None
 ) -> None:
-    from lrlm.inference.jsonl import annotation_line
-    from lrlm.report.annotation_conll import annotation_to_conll
-    from lrlm.report.annotation_html import annotation_to_html
-    from lrlm.report.annotation_text import annotation_view
+    from lrlm.annotation.conll import annotation_to_conll
+    from lrlm.annotation.html import annotation_to_html
+    from lrlm.annotation.terminal import annotation_view
 
     least = 0.5 if threshold is None else threshold
-    if format_ is Format.TEXT and is_stream(out):
-        output.print(annotation_view(annotation, threshold=least))
+    if format_ is AnnotationFormat.TEXT and is_stream(out):
+        output.print(annotation_view(annotation, threshold=least, palette=palette()))
         return
-    if format_ is Format.TEXT:
+    if format_ is AnnotationFormat.TEXT:
         content = as_plain_text(annotation_view(annotation, threshold=least))
-    elif format_ is Format.JSON:
-        content = annotation_line(annotation, threshold=threshold or 0.0) + "\n"
-    elif format_ is Format.HTML:
+    elif format_ is AnnotationFormat.JSON:
+        content = annotation.to_json(threshold=threshold or 0.0) + "\n"
+    elif format_ is AnnotationFormat.HTML:
         content = annotation_to_html(annotation, threshold=least)
     else:
         content = annotation_to_conll(annotation, threshold=least)
@@ -227,22 +243,21 @@ def _write(
 
 def _annotate_lines(
     model: "Model",
-    topics: "Topics",
+    topics: "TopicLookup",
     source: str,
     out: Path | None,
     threshold: float,
     longest: int,
     max_bad: float,
 ) -> None:
-    from lrlm.inference.jsonl import LineLinker, annotate_lines
+    from lrlm.annotation.jsonl import LineLinker, annotate_lines
 
     where = Path("standard input" if source == STREAM else source)
     lines = stream_lines(sys.stdin.buffer, where) if source == STREAM else raw_lines(where)
     bad_lines = BadLines(max_share=max_bad)
     annotated = annotate_lines(
-        model.run,
         lines,
-        LineLinker(model.run.link_options, topics, longest),
+        LineLinker(model.run, topics, longest),
         bad_lines,
         where=where,
         threshold=threshold,
@@ -251,21 +266,19 @@ def _annotate_lines(
     with _stream_to(out) as stream, progress_of("texts") as progress:
         for done, line in enumerate(annotated, start=1):
             stream.write(f"{line}\n".encode())
-            progress("annotating", done)
+            progress("annotating", done, 0)
     errors.print(f"Annotated {counted(done, 'text')}.", highlight=False)
-    tell_left_out(bad_lines.examples, bad_lines.count)
+    tell_examples(bad_lines.examples, bad_lines.count)
 
 
 def _annotate_folder(
-    source: Path, out: Path, settings: "Settings", engine: Engine | None, master: str | None
+    source: Path, out: Path, settings: "FolderSettings", engine: Engine | None, master: str | None
 ) -> None:
-    from lrlm.inference.folders import annotate_folder
+    from lrlm.annotation.folders import annotate_folder
 
     if engine is Engine.SPARK:
         if settings.device not in ("auto", "cpu"):
-            raise InputError(
-                f"Spark annotates on processors, not on {settings.device}; leave out --device"
-            )
+            raise InputError(f"Spark annotates on CPUs only: leave out --device {settings.device}")
         settings = replace(settings, device="cpu")
     with progress_of("files") as progress:
         reports = annotate_folder(
@@ -278,7 +291,7 @@ def _annotate_folder(
         highlight=False,
         soft_wrap=True,
     )
-    tell_left_out(
+    tell_examples(
         [example for report in reports for example in report.examples],
         sum(report.bad_lines for report in reports),
     )

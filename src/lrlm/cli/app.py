@@ -1,4 +1,4 @@
-"""Arguments in, an exit code out: 0 when it worked, 2 and one clear line when it cannot."""
+"""The program `lrlm`: its commands, and one clear line with exit code 2 when one fails."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
+from lrlm.characters import printable
 from lrlm.cli import (
     STOPPED,
     annotate,
@@ -22,16 +23,16 @@ from lrlm.cli import (
     train,
 )
 from lrlm.cli.console import errors, output
-from lrlm.cli.help import readable
+from lrlm.cli.help import choose_from, readable
 from lrlm.errors import LrlmError
-from lrlm.report.printable import printable
 
 _AFTER_CTRL_C = 130
-"""What typer gives in place of a KeyboardInterrupt."""
+"""The exit code that typer gives in place of a KeyboardInterrupt."""
 
 app = typer.Typer(
     name="lrlm",
-    help="Language models conditioned on a knowledge graph: annotate and generate text with facts.",
+    help="Language models that read and write text with the facts of a knowledge graph.",
+    epilog="Example: lrlm generate --topic Norway",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -55,6 +56,7 @@ app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --tem
 )
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
 readable(app)
+choose_from("train", train.choices, "model", "backbone", "size")
 
 
 def _print_version(wanted: bool) -> None:
@@ -73,8 +75,8 @@ def _options(
     """Options that stand before the command."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one for each ending
-    """Run a command; every expected trouble is one line on standard error and exit code 2."""
+def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one for each way to end
+    """Run a command; an expected error is one line on standard error, and the exit code 2."""
     try:
         code = app(args=arguments, prog_name="lrlm", standalone_mode=False)
     except typer.Exit as exit_:
@@ -86,7 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
             return 2
         return _fail(f"{message} (try --help)")
     except LrlmError as error:
-        return _fail(str(error))
+        hints = "; ".join(getattr(error, "__notes__", ()))
+        return _fail(f"{error} ({hints})" if hints else str(error))
     except (KeyboardInterrupt, typer.Abort):
         return _fail(STOPPED)
     except BrokenPipeError:

@@ -1,12 +1,24 @@
-"""Where commands write to: results on standard output, all else on standard error."""
+"""Where commands write: results to standard output, progress and messages to standard error."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 
 from rich.console import Console, RenderableType
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.progress import Progress as Bars
+
+from lrlm.look import PASTEL, SIXTEEN
+from lrlm.progress import Progress
 
 
 class _Console(Console):
@@ -20,20 +32,36 @@ errors = _Console(stderr=True)
 
 
 @contextmanager
-def progress_of(unit: str) -> Iterator[Callable[[str, int], None]]:
-    """Give a function that shows what is being done and how far it is; silent when piped."""
+def progress_of(unit: str) -> Iterator[Progress]:
+    """Draw a progress bar while the block runs, and give the function that moves it.
+
+    Bytes are shown with their speed and the time that is left. Nothing is drawn where standard
+    error is not a terminal.
+    """
     columns = (
+        (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        if unit == "bytes"
+        else (MofNCompleteColumn(), TextColumn(unit), TimeElapsedColumn())
+    )
+    with Bars(
         TextColumn("{task.description}"),
         BarColumn(pulse_style="cyan"),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns, console=errors, transient=True, disable=not errors.is_terminal
-    ) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda doing, done: progress.update(task, description=escape(doing), completed=done)
+        *columns,
+        console=errors,
+        transient=True,
+        disable=not errors.is_terminal,
+    ) as bars:
+        task = bars.add_task("starting", total=None)
+
+        def progress(doing: str, done: int, total: int = 0) -> None:
+            bars.update(task, description=escape(doing), completed=done, total=total or None)
+
+        yield progress
+
+
+def palette() -> Sequence[str]:
+    """Give the colours that the terminal tells apart."""
+    return SIXTEEN if output.color_system in ("standard", "windows") else PASTEL
 
 
 def as_plain_text(shown: RenderableType, *, width: int = 100) -> str:

@@ -1,4 +1,4 @@
-"""`lrlm corpus import`: corpora of other projects, each into the one corpus format."""
+"""`lrlm corpus import`: convert corpora of other projects."""
 
 import time
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from lrlm.cli.console import progress_of
-from lrlm.cli.corpus import Out, Overwrite, Workers, cores, tell_build
+from lrlm.cli.corpus import Letters, Limit, Out, Overwrite, tell_build
+from lrlm.cli.options import MaxBad, Workers, cores
 from lrlm.corpora import LetterCase, LinkOptions
 from lrlm.corpora.importers import (
     DocRed,
@@ -21,17 +22,14 @@ from lrlm.corpora.importers import (
 )
 from lrlm.corpora.importers.intake import ImportSource
 
-app = typer.Typer(no_args_is_help=True, help="Import corpora of other projects.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Convert corpora of other projects.",
+    epilog="Example: lrlm corpus import webnlg webnlg/data --out webnlg",
+)
 
-Limit = Annotated[int | None, typer.Option(min=1, help="Take the first N articles of each split.")]
-MaxBad = Annotated[
-    float, typer.Option(min=0, max=0.999, help="Share of the records that may be bad.")
-]
-Letters = Annotated[
-    LetterCase, typer.Option(help="Copy forms as given, or also in other letter case.")
-]
 Anchors = Annotated[
-    bool, typer.Option("--anchors", help="Keep links to other pages as relations of the topic.")
+    bool, typer.Option("--anchors", help="Use links to other pages as relations of the topic too.")
 ]
 
 
@@ -41,7 +39,9 @@ def _path(what: str) -> Any:
 
 @app.command(epilog="Example: lrlm corpus import release wikitext.tar.bz2 --out wikitext-s")
 def release(
-    path: Annotated[Path, _path("An archive of the paper's authors, or its unpacked folder.")],
+    path: Annotated[
+        Path, _path("Archive published by the paper's authors, or its unpacked folder.")
+    ],
     out: Out,
     anchors: Anchors = False,
     limit: Limit = None,
@@ -50,11 +50,11 @@ def release(
 ) -> None:
     """Import an archive that the paper's authors published, with its vectors.
 
-    Its pickles are read as plain values; one that holds a class is refused.
+    Pickles in it are read without executing them; one that would load code is refused.
     """
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = import_release(
+        corpus = import_release(
             out,
             path,
             anchors=anchors,
@@ -63,7 +63,7 @@ def release(
             overwrite=overwrite,
             progress=progress,
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)
 
 
 @app.command(
@@ -71,20 +71,20 @@ def release(
     " --ids titles.tsv --out wikitext-s"
 )
 def wikitext(
-    path: Annotated[Path, _path("The folder with wiki.train.raw and so on, or one of the files.")],
+    path: Annotated[Path, _path("Folder with wiki.train.raw and so on, or one of these files.")],
     out: Out,
-    ids: Annotated[Path, typer.Option(help="Titles with ids, by a tab, a line each.")],
+    ids: Annotated[Path, typer.Option(help="Tab-separated file of article titles and entity ids.")],
     graph: Annotated[
-        Path | None, typer.Option(help="A knowledge graph made with 'lrlm kg build'.")
+        Path | None, typer.Option(help="Knowledge graph to link with, made with 'lrlm kg build'.")
     ] = None,
     triples: Annotated[
-        Path | None, typer.Option(help="Instead of a graph: facts, as for 'lrlm corpus build'.")
+        Path | None, typer.Option(help="Instead of --graph: facts, as for 'lrlm corpus build'.")
     ] = None,
     forms: Annotated[
-        Path | None, typer.Option(help="Instead of a graph: names, as for 'lrlm corpus build'.")
+        Path | None, typer.Option(help="With --triples: surface forms, as for 'lrlm corpus build'.")
     ] = None,
     form: Annotated[
-        WikiTextForm, typer.Option(help="S: up to the first section; F: all of each article.")
+        WikiTextForm, typer.Option(help="S: articles up to their first section; F: full articles.")
     ] = WikiTextForm.S,
     letter_case: Letters = LetterCase.EXACT,
     limit: Limit = None,
@@ -92,14 +92,16 @@ def wikitext(
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
-    """Link WikiText-103 with a graph: the paper's WikiText-S and WikiText-F."""
-    source = WikiText(path, ids, form, graph, triples, forms)
+    """Import WikiText-103, linked with a knowledge graph: the paper's WikiText-S or -F."""
+    source = WikiText(path, ids, form=form, graph=graph, triples=triples, forms=forms)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import wikifacts wikifacts.tar.gz --out wikifacts")
 def wikifacts(
-    path: Annotated[Path, _path("The original archive, or its unpacked folder.")],
+    path: Annotated[
+        Path, _path("Archive published by the authors of NKLM, or its unpacked folder.")
+    ],
     out: Out,
     anchors: Anchors = False,
     letter_case: Letters = LetterCase.EXACT,
@@ -109,16 +111,19 @@ def wikifacts(
     overwrite: Overwrite = False,
 ) -> None:
     """Import WikiFacts: film actors with facts of Freebase, split 80/10/10."""
-    source = WikiFacts(path, anchors)
+    source = WikiFacts(path, anchors=anchors)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import webnlg webnlg/data --out webnlg")
 def webnlg(
-    path: Annotated[Path, _path("A folder of WebNLG's XML, official or enriched, or one file.")],
+    path: Annotated[
+        Path, _path("Folder of WebNLG's XML files, official or enriched, or one such file.")
+    ],
     out: Out,
     split: Annotated[
-        SplitPolicy, typer.Option(help="Split topics anew, or keep the official splits.")
+        SplitPolicy,
+        typer.Option(help="topic: new splits that share no topic; official: the published ones."),
     ] = SplitPolicy.TOPIC,
     letter_case: Letters = LetterCase.EXACT,
     limit: Limit = None,
@@ -126,24 +131,30 @@ def webnlg(
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
-    """Import WebNLG: short texts that tell triples of DBpedia, with gold mentions.
+    """Import WebNLG: short texts that express triples of DBpedia, with gold mentions.
 
-    The official splits share most topics: 'official' leaves those out of training.
+    The official splits share most topics; --split official leaves those out of training.
     """
-    source = WebNlg(path, split)
+    source = WebNlg(path, split=split)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import docred Re-DocRED/data --out docred")
 def docred(
-    path: Annotated[Path, _path("A folder of train*.json, dev*.json, test*.json, or one file.")],
+    path: Annotated[
+        Path, _path("Folder of train*.json, dev*.json and test*.json, or one such file.")
+    ],
     out: Out,
     names: Annotated[
         Path | None,
-        typer.Option(help="What relations are called.", show_default="pid2name.json beside PATH"),
+        typer.Option(
+            help="JSON file with the names of the relation types.",
+            show_default="pid2name.json beside PATH",
+        ),
     ] = None,
     split: Annotated[
-        SplitPolicy, typer.Option(help="Split topics anew, or keep the official splits.")
+        SplitPolicy,
+        typer.Option(help="topic: new splits that share no topic; official: the published ones."),
     ] = SplitPolicy.OFFICIAL,
     letter_case: Letters = LetterCase.EXACT,
     limit: Limit = None,
@@ -152,7 +163,7 @@ def docred(
     overwrite: Overwrite = False,
 ) -> None:
     """Import DocRED or Re-DocRED: Wikipedia introductions with gold mentions and relations."""
-    source = DocRed(path, names, split)
+    source = DocRed(path, names=names, split=split)
     _import(out, source, letter_case, limit, max_bad, workers, overwrite)
 
 
@@ -167,7 +178,7 @@ def _import(
 ) -> None:
     start = time.perf_counter()
     with progress_of("articles") as progress:
-        report = import_corpus(
+        corpus = import_corpus(
             out,
             source,
             options=LinkOptions(letter_case=letter_case),
@@ -177,4 +188,4 @@ def _import(
             overwrite=overwrite,
             progress=progress,
         )
-    tell_build(report, time.perf_counter() - start)
+    tell_build(corpus, time.perf_counter() - start)

@@ -9,13 +9,12 @@ import typer
 from rich.markup import escape
 
 from lrlm.artifacts import read_manifest, write_manifest
-from lrlm.cli.console import output, progress_of
-from lrlm.cli.corpus import cores
+from lrlm.cli.console import output, palette, progress_of
+from lrlm.cli.options import cores
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.report.article import article_view
-from lrlm.report.corpus_table import corpus_table
+from lrlm.report.corpus_views import article_view, corpus_table
 
 FORMAT = "lrlm demo"
 VERSION = 1
@@ -24,29 +23,29 @@ MODELS = ("vanilla", "nklm", "lrlm")
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="A folder for what the demo makes.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the corpus and the runs.")] = Path("demo"),
     epochs: Annotated[
         int,
-        typer.Option(min=0, help="How often each model reads the corpus; 0 only shows the corpus."),
+        typer.Option(min=0, help="Number of training epochs; 0 only builds and shows the corpus."),
     ] = 3,
 ) -> None:
-    """Build the embedded corpus, train three models on it and compare them."""
+    """Build the corpus that comes with lrlm, train three models on it and compare them."""
     start = time.perf_counter()
     _prepare(out)
     with progress_of("articles") as progress:
-        report = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
-    folder = escape(str(report.corpus.folder))
-    output.print(corpus_table(report.corpus))
+        corpus = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
+    folder = escape(str(corpus.folder))
+    output.print(corpus_table(corpus))
     output.print()
-    output.print(article_view(next(report.corpus.documents("test"))))
+    output.print(article_view(next(corpus.documents("test")), palette=palette()))
     output.print(
-        f"Built [bold]{folder}[/] in {time.perf_counter() - start:.1f} s. Look at more articles"
-        f" with: lrlm corpus show {folder}",
+        f"Built [bold]{folder}[/] in {time.perf_counter() - start:.1f} s. To see more articles:"
+        f" lrlm corpus show {folder}",
         highlight=False,
         soft_wrap=True,
     )
     if epochs:
-        _train_and_compare(report.corpus, out, epochs)
+        _train_and_compare(corpus, out, epochs)
         seconds = time.perf_counter() - start
         output.print(f"All of it took {seconds / 60:.1f} minutes.", highlight=False)
 
@@ -62,24 +61,28 @@ def _prepare(out: Path) -> None:
 def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     # Here, for the libraries behind it take seconds to load.
     from lrlm.evaluation.evaluate import evaluate
-    from lrlm.report.evaluation_sheets import sheets
+    from lrlm.report.evaluation_tables import evaluation_sheets
     from lrlm.report.sheet import to_terminal
-    from lrlm.training.standing import Reporter
-    from lrlm.training.train import Listeners, Wishes, train
+    from lrlm.runs.sizes import change
+    from lrlm.training.status import Reporter
+    from lrlm.training.train import train
 
     runs = [out / "runs" / model for model in MODELS]
     for run in runs:
         shutil.rmtree(run, ignore_errors=True)
         run.parent.mkdir(exist_ok=True)
         start = time.perf_counter()
-        wishes = Wishes(run.name, "lstm", "mini", (f"training.epochs={epochs}",), None)
         with TrainingDisplay() as display:
             train(
-                corpus.folder,
+                corpus,
                 run,
-                wishes,
+                model=run.name,
+                backbone="lstm",
+                size="mini",
+                configure=lambda config: change(config, [f"training.epochs={epochs}"]),
                 features_cache=out / "features",
-                listeners=Listeners(display.preparing, Reporter(display.standing, display.message)),
+                progress=display.preparing,
+                reporter=Reporter(display.status, display.message),
             )
         output.print(
             f"Trained [bold]{escape(str(run))}[/] in {time.perf_counter() - start:.0f} s.",
@@ -87,7 +90,7 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
             soft_wrap=True,
         )
     with progress_of("documents") as progress:
-        evaluation = evaluate(runs, corpus=corpus.folder, progress=progress)
-    for sheet in sheets(evaluation):
+        evaluation = evaluate(runs, corpus=corpus, progress=progress)
+    for sheet in evaluation_sheets(evaluation):
         output.print()
         output.print(to_terminal(sheet))

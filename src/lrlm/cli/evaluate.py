@@ -8,75 +8,80 @@ import typer
 
 from lrlm.artifacts import replace_file
 from lrlm.cli.console import output, progress_of
+from lrlm.cli.options import Device
 from lrlm.cli.outputs import check_writable, tell_written
 
 
 def evaluate(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of 'lrlm train'.")],
-    split: Annotated[str, typer.Option(help="The documents to evaluate on.")] = "test",
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Run folders, made with 'lrlm train'.")
+    ],
+    split: Annotated[str, typer.Option(help="Split of the corpus to evaluate on.")] = "test",
     corpus: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="A corpus folder.", show_default="the one trained on, if it is near"
+            metavar="DIR",
+            help="Corpus to evaluate on.",
+            show_default="the training corpus, if it is here or beside the run",
         ),
     ] = None,
     gold: Annotated[
         bool,
         typer.Option(
-            "--gold", help="Compare annotations and string matching with the gold mentions."
+            "--gold",
+            help="Also compare the models' annotations, and string matching, with the corpus's"
+            " gold mentions.",
         ),
     ] = False,
     unknown_words: Annotated[
         Path | None,
         typer.Option(
             metavar="F",
-            help="Published log-probabilities of unknown words (word TAB number), to use instead"
-            " of the spelling model.",
+            help="Tab-separated file of unknown words with log-probabilities, used instead of"
+            " the run's spelling model.",
         ),
     ] = None,
     mentions: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Write about N topics, and count the mentions of NKLM and LRLM.",
+            help="Also generate texts about N topics with NKLM and LRLM, and count the mentions"
+            " in them.",
             show_default=False,
         ),
     ] = None,
-    samples: Annotated[
-        int, typer.Option(help="With --mentions, how many texts to write about each topic.")
-    ] = 10,
+    samples: Annotated[int, typer.Option(help="Number of texts per topic for --mentions.")] = 10,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="F", help="Write everything as JSON.")
+        Path | None,
+        typer.Option("--json", metavar="F", help="Write all results to this file as JSON."),
     ] = None,
     markdown: Annotated[
-        Path | None, typer.Option(metavar="F", help="Write the tables in Markdown.")
+        Path | None, typer.Option(metavar="F", help="Write the tables to this file in Markdown.")
     ] = None,
     latex: Annotated[
-        Path | None, typer.Option(metavar="F", help="Write the tables in LaTeX.")
+        Path | None, typer.Option(metavar="F", help="Write the tables to this file in LaTeX.")
     ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
-            metavar="F", help="Draw log-probability by number of relations (.png, .svg, .pdf)."
+            metavar="F",
+            help="Plot log-probability by number of relations to this file (.png, .svg, .pdf).",
         ),
     ] = None,
     count_end: Annotated[
-        bool, typer.Option("--count-end", help="Pay for and count the end of each document.")
+        bool, typer.Option("--count-end", help="Count the end of each document (</s>) as a token.")
     ] = False,
-    device: Annotated[
-        str, typer.Option(help="cpu, cuda, …, or auto: cuda where there is one.")
-    ] = "auto",
+    device: Device = "auto",
 ) -> None:
-    """Compare trained models: perplexity, significance, and how well their posteriors annotate.
+    """Compare trained models: perplexity, significance, and quality of their annotations.
 
-    Runs that are compared must have been trained on the same corpus with the same vocabulary.
+    Perplexity is per word of the corpus, so runs with different vocabularies or tokens stand in one
+    table. A run whose training corpus was linked in another way reads the texts linked anew.
     """
     from lrlm.evaluation.evaluate import evaluate as run_evaluation
-    from lrlm.evaluation.results import as_dictionary
-    from lrlm.inference.mentions import mention_statistics
-    from lrlm.report.evaluation_sheets import sheets
-    from lrlm.report.mention_sheet import mention_sheet
-    from lrlm.report.relation_plot import check_plot, draw_relation_plot
+    from lrlm.evaluation.mentions import mention_statistics
+    from lrlm.report.evaluation_tables import evaluation_sheets, mention_sheet
+    from lrlm.report.plots import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal
 
     if plot is not None:
@@ -107,13 +112,13 @@ def evaluate(
             device=device,
             progress=progress,
         )
-    tables = sheets(evaluation)
+    tables = evaluation_sheets(evaluation)
     if named is not None:
         tables = [*tables, mention_sheet(named)]
     if json_file is not None:
-        content = as_dictionary(evaluation)
+        content = evaluation.to_dict()
         if named is not None:
-            content["mentions"] = named.as_dictionary()
+            content["mentions"] = named.to_dict()
         text = json.dumps(content, ensure_ascii=False, indent=1)
         replace_file(json_file, f"{text}\n".encode())
     if markdown is not None:

@@ -1,4 +1,4 @@
-"""`lrlm generate`: write texts about a topic, and say where every piece came from."""
+"""`lrlm generate`: write texts about a topic, and say where every piece comes from."""
 
 import json
 from enum import StrEnum
@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrlm.cli.console import as_plain_text, output, progress_of
+from lrlm.cli.console import as_plain_text, output, palette, progress_of
+from lrlm.cli.options import Device, OutputFile, TopicCorpus, TopicGraph
 from lrlm.cli.outputs import check_writable, write_out
 from lrlm.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lrlm.inference.generated import Piece
+    from lrlm.generation.generated_text import Piece
 
 
-class Format(StrEnum):
-    """How texts are shown."""
+class GenerationFormat(StrEnum):
+    """How generated texts are written."""
 
     TEXT = "text"
     JSON = "json"
@@ -30,92 +31,100 @@ def generate(
         Path | None,
         typer.Argument(
             metavar="[RUN]",
-            help="A folder of 'lrlm train'; without one, the model that comes with lrlm.",
+            help="Folder of a trained model; without it, the small model that comes with lrlm.",
             show_default=False,
         ),
     ] = None,
     topic: Annotated[
         str | None,
-        typer.Option(metavar="ID|FILE.json", help="What to write about.", show_default=False),
-    ] = None,
-    graph: Annotated[
-        Path | None, typer.Option(metavar="KG", help="A knowledge graph to find the topic in.")
-    ] = None,
-    corpus: Annotated[
-        Path | None,
         typer.Option(
-            metavar="DIR",
-            help="A corpus to find the topic in.",
-            show_default="the one trained on, if it is near",
+            metavar="ID|FILE.json",
+            help="Topic to write about: an id or a name to look up, or a JSON file.",
+            show_default=False,
         ),
     ] = None,
+    graph: TopicGraph = None,
+    corpus: TopicCorpus = None,
     samples: Annotated[
         int | None,
-        typer.Option("-n", "--samples", help="How many texts to write.", show_default="10"),
+        typer.Option("-n", "--samples", help="Number of texts.", show_default="10"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same texts.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed: the same seed gives the same texts.")] = 0,
     temperature: Annotated[
-        float, typer.Option(help="Below 1 the probable becomes more probable.")
+        float,
+        typer.Option(help="Sampling temperature; below 1, probable choices become more probable."),
     ] = 1.0,
     top_k: Annotated[
-        int | None, typer.Option(help="Choose only among the K most probable choices.")
+        int | None, typer.Option(help="Sample only from the K most probable choices.")
     ] = None,
     top_p: Annotated[
         float | None,
-        typer.Option(help="Choose only among the most probable choices that make up P together."),
+        typer.Option(
+            help="Nucleus sampling: only from the most probable choices that together have"
+            " probability P."
+        ),
     ] = None,
     greedy: Annotated[
-        bool, typer.Option("--greedy", help="Always take the most probable choice.")
+        bool, typer.Option("--greedy", help="Take the most probable choice instead of sampling.")
     ] = False,
-    min_length: Annotated[int, typer.Option(help="Tokens that a text has at least.")] = 1,
-    max_length: Annotated[int, typer.Option(help="Tokens that a text has at most.")] = 200,
-    prompt: Annotated[str, typer.Option(help="A text to go on from.", show_default=False)] = "",
+    min_length: Annotated[int, typer.Option(help="Minimum length of a text, in tokens.")] = 1,
+    max_length: Annotated[int, typer.Option(help="Maximum length of a text, in tokens.")] = 200,
+    prompt: Annotated[str, typer.Option(help="Beginning of every text.", show_default=False)] = "",
     max_uses: Annotated[
-        int | None, typer.Option(help="How often a relation may be used in a text.")
+        int | None, typer.Option(help="How often one relation may be used in a text.")
     ] = None,
     only_known_names: Annotated[
         bool,
-        typer.Option("--only-known-names", help="Spell no new words with capital letters."),
+        typer.Option(
+            "--only-known-names",
+            help="Spell no unknown words with capital letters, so that no names are invented.",
+        ),
     ] = False,
     must_use: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TYPE[=OBJECT]",
-            help="A relation that every text must use; may be given several times.",
+            help="Relation that every text must use; may be repeated.",
             show_default=False,
         ),
     ] = None,
     stream: Annotated[
-        bool, typer.Option("--stream", help="Write one text, and show it as it comes.")
+        bool,
+        typer.Option("--stream", help="Write one text, shown word by word as it is generated."),
     ] = False,
-    format_: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.TEXT,
-    out: Annotated[
-        Path | None, typer.Option(metavar="F", help="Write to a file.", show_default=False)
-    ] = None,
-    device: Annotated[
-        str, typer.Option(help="cpu, cuda, …, or auto: cuda where there is one.")
-    ] = "auto",
+    format_: Annotated[
+        GenerationFormat, typer.Option("--format", help="Output format.")
+    ] = GenerationFormat.TEXT,
+    out: OutputFile = None,
+    device: Device = "auto",
 ) -> None:
-    """Write texts about a topic from what is known about it, the most probable per token first.
+    """Write texts about a topic with the facts that are known about it.
 
-    Every piece says where it came from: a word, one that was spelled, or a relation.
+    The text with the lowest perplexity comes first. For every piece of a text the output says where
+    it comes from: a word of the vocabulary, an unknown word spelled letter by letter, or a relation
+    of the topic.
     """
     if topic is None:
-        raise InputError("say what to write about with --topic ID or --topic FILE.json")
-    if stream and (format_ is not Format.TEXT or out is not None or samples not in (None, 1)):
-        raise InputError("--stream shows one text as it comes: leave out --format, --out and -n")
+        raise InputError(
+            "what should the texts be about? Give a topic: --topic ID or --topic FILE.json"
+        )
+    if stream and (
+        format_ is not GenerationFormat.TEXT or out is not None or samples not in (None, 1)
+    ):
+        raise InputError(
+            "--stream shows one text on the terminal: leave out --format, --out and -n"
+        )
     if out is not None:
         check_writable([out])
 
-    from lrlm.inference.generate import generate as write
-    from lrlm.inference.generate import stream as write_piecewise
-    from lrlm.inference.generated_json import generated_to_json
-    from lrlm.inference.model import load
-    from lrlm.inference.options import GenerationOptions
-    from lrlm.inference.topic_sources import topics_for
-    from lrlm.inference.topics import find_topic
-    from lrlm.report.generated_html import generated_to_html
-    from lrlm.report.generated_text import generated_view
+    from lrlm.generation.generate import generate as write
+    from lrlm.generation.generate import stream as write_piecewise
+    from lrlm.generation.generated_text import generated_to_json
+    from lrlm.generation.html import generated_to_html
+    from lrlm.generation.options import GenerationOptions
+    from lrlm.generation.terminal import generated_view
+    from lrlm.model import load
+    from lrlm.runs.topics import find_topic, topics_for
 
     options = GenerationOptions(
         temperature=temperature,
@@ -130,38 +139,38 @@ def generate(
         must_use=tuple(map(_wish, must_use or ())),
     )
     with progress_of("texts") as progress:
-        progress("loading the model", 0)
+        progress("loading the model", 0, 0)
         model = load(run, device=device)
         found = find_topic(topic, topics_for(model.run, graph=graph, corpus=corpus))
         if not stream:
-            progress("writing", 0)
+            progress("writing", 0, 0)
             number = 10 if samples is None else samples
             texts = write(model.run, found, options, samples=number, seed=seed)
     if stream:
         _show(write_piecewise(model.run, found, options, seed=seed))
-    elif format_ is Format.JSON:
+    elif format_ is GenerationFormat.JSON:
         content = generated_to_json(
             texts, model=model.kind, topic=found.id, seed=seed, options=options
         )
         write_out(json.dumps(content, ensure_ascii=False, indent=1) + "\n", out)
-    elif format_ is Format.HTML:
+    elif format_ is GenerationFormat.HTML:
         about = f"Written by a model of the kind {model.kind}; seed {seed}."
         write_out(generated_to_html(texts, title=found.names[0], about=about), out)
     elif out is not None:
         write_out(as_plain_text(generated_view(texts)), out)
     else:
-        output.print(generated_view(texts))
+        output.print(generated_view(texts, palette=palette()))
 
 
 def _wish(given: str) -> str | tuple[str, str]:
     type_, equals, object_ = given.partition("=")
     if not type_ or (equals and not object_):
-        raise InputError(f"--must-use {given}: write a relation type, or TYPE=OBJECT")
+        raise InputError(f"--must-use {given}: give a relation type, or TYPE=OBJECT")
     return (type_, object_) if equals else type_
 
 
 def _show(pieces: "Iterator[Piece]") -> None:
-    from lrlm.report.generated_text import marked_piece
+    from lrlm.generation.terminal import marked_piece
 
     end = 0
     for piece in pieces:

@@ -1,20 +1,46 @@
-"""Commands in, the same commands with help that reads well out."""
+"""Commands whose help reads well and whose errors name the option that helps."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from lrlm.cli.remedies import remedy
+from lrlm.errors import LrlmError
+
+Choices = Callable[[str], Sequence[str]]
+"""Lists what an option may be; asked only when a command that has it is run."""
 
 
 class _Command(TyperCommand):
     """A command whose help is laid out for the terminal, not for the source."""
+
+    choices: ClassVar[dict[str, tuple[Choices, tuple[str, ...]]]] = {}
+    """By the name of a command: the options whose values are a table of the library."""
 
     def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:  # noqa: A002
         super().__init__(*arguments, help=help and _unwrapped(help), **options)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Give options and arguments."""
-        return _without_types_of_flags(super().get_params(ctx))
+        parameters = _readable_parameters(super().get_params(ctx))
+        list_choices, options = self.choices.get(self.name or "", (None, ()))
+        for parameter in parameters:
+            if list_choices is not None and parameter.name in options:
+                parameter.metavar = "|".join(list_choices(parameter.name))
+        return parameters
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a hint for an error becomes a note of it."""
+        try:
+            return super().invoke(ctx)
+        except LrlmError as error:
+            options = {option for parameter in self.params for option in parameter.opts}
+            if hint := remedy(error, options):
+                error.add_note(hint)
+            raise
 
 
 class _Group(TyperGroup):
@@ -22,7 +48,7 @@ class _Group(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Give options."""
-        return _without_types_of_flags(super().get_params(ctx))
+        return _readable_parameters(super().get_params(ctx))
 
 
 def readable(app: typer.Typer) -> typer.Typer:
@@ -36,11 +62,20 @@ def readable(app: typer.Typer) -> typer.Typer:
     return app
 
 
-def _without_types_of_flags(parameters: list[Any]) -> list[Any]:
-    """A flag has no value, so no type to show."""
+def choose_from(command: str, choices: Choices, *options: str) -> None:
+    """Show in a command's help what some of its options may be, without loading it now."""
+    _Command.choices[command] = choices, options
+
+
+def _readable_parameters(parameters: list[Any]) -> list[Any]:
+    """Show no type of flags, which have no value, and described defaults like all others."""
     for parameter in parameters:
         if isinstance(parameter, TyperOption) and parameter.is_flag:
             parameter.metavar = ""
+        if isinstance(parameter, TyperOption) and isinstance(parameter.show_default, str):
+            default = escape(f"[default: {parameter.show_default}]")
+            parameter.help = f"{parameter.help} [dim]{default}[/dim]"
+            parameter.show_default = False
     return parameters
 
 

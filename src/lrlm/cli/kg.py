@@ -1,25 +1,26 @@
-"""`lrlm kg`: make knowledge graphs and look at them."""
+"""`lrlm kg`: build knowledge graphs and look at them."""
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
 
-from lrlm.cli.console import errors, output
-from lrlm.cli.corpus import Workers, cores
+from lrlm.cli.console import errors, output, progress_of
+from lrlm.cli.options import MaxBad, Workers, cores
+from lrlm.cli.outputs import tell_skipped
 from lrlm.knowledge import KnowledgeGraph
-from lrlm.knowledge.build import BuildReport, Engine, Selection, build_graph
-from lrlm.knowledge.extract import Progress, Tell
-from lrlm.report.topic_table import topic_table
+from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
+from lrlm.look import counted
+from lrlm.report.corpus_views import topic_table
 
-app = typer.Typer(no_args_is_help=True, help="Make knowledge graphs and look at them.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Build knowledge graphs and look at them.",
+    epilog="Example: lrlm kg build triples.tsv forms.tsv --out graph",
+)
 
 
 @app.command(epilog="Example: lrlm kg build latest-all.json.gz --out wikidata --types Q5,Q6256")
@@ -28,47 +29,55 @@ def build(
         list[Path],
         typer.Argument(
             metavar="SOURCE…",
-            help="Wikidata's JSON or truthy N-Triples dump, tables of triples and of forms.",
+            help="Wikidata's JSON dump or its truthy N-Triples dump, or tab-separated tables of"
+            " triples and of surface forms.",
             show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write; it must not exist yet.")],
+    out: Annotated[Path, typer.Option(help="Folder to create for the graph.")],
     engine: Annotated[
-        Engine, typer.Option(help="Work on this machine, or on a cluster.")
-    ] = Engine.DUCKDB,
+        BuildEngine, typer.Option(help="duckdb: build on this machine; spark: on a cluster.")
+    ] = BuildEngine.DUCKDB,
     master: Annotated[
         str | None,
-        typer.Option(help="Spark's master, such as spark://host:7077.", show_default="local\\[*]"),
+        typer.Option(
+            help="Address of the Spark master, such as spark://host:7077.", show_default="local[*]"
+        ),
     ] = None,
-    language: Annotated[str, typer.Option(help="The language of names and texts.")] = "en",
+    language: Annotated[str, typer.Option(help="Language of the names to keep.")] = "en",
     types: Annotated[
         str | None,
-        typer.Option(help="Keep topics that are instances of these, by commas: Q5,Q6256."),
+        typer.Option(
+            help="Keep only topics that are instances of these types: ids separated by commas,"
+            " such as Q5,Q6256."
+        ),
     ] = None,
     topics: Annotated[
-        Path | None, typer.Option(help="Keep the topics of this file: an id a line.")
+        Path | None, typer.Option(help="Keep only the topics listed in this file, one id per line.")
     ] = None,
     titles: Annotated[
-        Path | None, typer.Option(help="Ids with titles of pages, by a tab: found by both.")
+        Path | None,
+        typer.Option(
+            help="Tab-separated file of ids and page titles; entities are then found by title too."
+        ),
     ] = None,
     instance_of: Annotated[
-        str, typer.Option(help="The relation type that --types looks at.")
+        str, typer.Option(help="Relation type that leads to the types of --types.")
     ] = "P31",
-    max_bad: Annotated[
-        float, typer.Option(min=0, max=0.999, help="Share of a file's lines that may be bad.")
-    ] = 0.001,
+    max_bad: MaxBad = 0.001,
     keep_damaged: Annotated[
-        bool, typer.Option("--keep-damaged", help="Use a truncated file up to where it ends.")
+        bool,
+        typer.Option("--keep-damaged", help="Use a truncated or damaged file up to the damage."),
     ] = False,
-    memory: Annotated[str, typer.Option(help="The most that the join may take.")] = "800MB",
+    memory: Annotated[str, typer.Option(help="Memory limit of the join.")] = "800MB",
     workers: Workers = cores(),  # noqa: B008
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a graph that is there.")
+        bool, typer.Option("--overwrite", help="Replace the graph if the folder already holds one.")
     ] = False,
 ) -> None:
     """Build a knowledge graph from files, plain or compressed (gzip, bzip2, xz).
 
-    A build that was stopped goes on where it was when the same command is given again.
+    A build that was stopped continues where it was when the same command is given again.
     """
     selection = Selection(
         language=language,
@@ -77,7 +86,7 @@ def build(
         instance_of=instance_of,
     )
     start = time.perf_counter()
-    with _progress() as tell:
+    with progress_of("bytes") as progress:
         report = build_graph(
             out,
             sources,
@@ -90,18 +99,23 @@ def build(
             workers=workers,
             memory=memory,
             overwrite=overwrite,
-            tell=tell,
+            progress=progress,
         )
     _tell_build(report, time.perf_counter() - start)
 
 
 @app.command(epilog="Example: lrlm kg show wikidata Q42, or: lrlm kg show wikidata 'douglas adams'")
 def show(
-    folder: Annotated[Path, typer.Argument(metavar="KG", help="A knowledge graph's folder.")],
-    topic: Annotated[str, typer.Argument(metavar="ID|NAME", help="An id, or a name.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="KG", help="Folder of a knowledge graph, made with 'lrlm kg build'."
+        ),
+    ],
+    topic: Annotated[str, typer.Argument(metavar="ID|NAME", help="Id or name of an entity.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Show a topic with all its relations and the forms of their objects."""
+    """Show an entity with all its relations and the surface forms of their objects."""
     with KnowledgeGraph.open(folder) as graph:
         found = graph.topic(graph.find(topic).id)
         if not as_json:
@@ -124,51 +138,25 @@ def _ids(given: str) -> set[str]:
     return {each.strip() for each in given.split(",")} - {""}
 
 
-@contextmanager
-def _progress() -> Iterator[Tell]:
-    """Show what is being done, how fast and for how long still; silent when piped."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-    )
-    start = time.perf_counter()
-    with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
-        task = bars.add_task("starting", total=None, speed="")
-
-        def tell(progress: Progress) -> None:
-            seconds = time.perf_counter() - start
-            bars.update(
-                task,
-                description=escape(progress.doing),
-                completed=progress.done,
-                total=progress.total or None,
-                speed=f"{progress.text / seconds / 1e6:,.0f} MB/s" if progress.text else "",
-            )
-
-        yield tell
-
-
-def _tell_build(report: BuildReport, seconds: float) -> None:
+def _tell_build(report: GraphBuildReport, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
     for heading, lines in (
-        ("skipped", report.examples),
-        ("note", report.notes),
-        ("incomplete", report.damaged),
+        ("skipped:", report.examples),
+        ("note:", report.notes),
+        ("incomplete:", report.damaged),
     ):
         for line in lines:
             errors.print(f"[yellow]{heading}[/] {escape(line)}", highlight=False, soft_wrap=True)
     if report.bad_lines:
-        errors.print(f"[yellow]{report.bad_lines:,} bad lines skipped[/]", highlight=False)
+        tell_skipped(report.bad_lines)
     for what, number in report.counts.items():
         errors.print(f"[dim]{number:>14,}  {escape(what)}[/]", highlight=False, soft_wrap=True)
     tables = report.graph.manifest["tables"]
     output.print(
-        f"Wrote [bold]{escape(str(report.graph.folder))}[/]: {tables['entities']:,} entities with"
-        f" {tables['names']:,} names, {tables['facts']:,} facts of {tables['relation_types']:,}"
-        f" types, in {seconds:.1f} s.",
+        f"Wrote [bold]{escape(str(report.graph.folder))}[/]:"
+        f" {counted(tables['entities'], 'entity', 'entities')} with"
+        f" {counted(tables['names'], 'name')}, {counted(tables['facts'], 'fact')} of"
+        f" {counted(tables['relation_types'], 'type')}, in {seconds:.1f} s.",
         highlight=False,
         soft_wrap=True,
     )

@@ -1,4 +1,4 @@
-"""What a command made in, a file or standard output out; and a word about what was left out."""
+"""Write what a command made to a file or to standard output, and say what was left out."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ from rich.markup import escape
 from lrlm.artifacts import replace_file
 from lrlm.cli.console import errors
 from lrlm.errors import InputError
+from lrlm.look import counted
 
 STREAM = "-"
 """Standard input or output, in place of a file."""
@@ -20,9 +21,9 @@ def check_writable(files: Sequence[Path]) -> None:
     """Refuse places that cannot be written to, before any work is done."""
     for path in files:
         if not path.parent.is_dir():
-            raise InputError(f"{path.parent} is not a folder; make it first")
+            raise InputError(f"{path.parent} is not a folder; create it first")
         if path.is_dir():
-            raise InputError(f"{path} is a folder, but a file is to be written there")
+            raise InputError(f"{path} is a folder; name a file to write to")
     if len(set(files)) < len(files):
         raise InputError("two outputs cannot be written to the same file")
 
@@ -46,9 +47,16 @@ def tell_written(path: Path) -> None:
     errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
 
 
-def tell_left_out(examples: Sequence[str], count: int) -> None:
+def tell_examples(examples: Sequence[str], count: int) -> None:
     """Show the first lines that could not be used, and how many there were."""
     for example in examples[:_MOST_EXAMPLES]:
-        errors.print(f"[yellow]left out:[/] {escape(example)}", highlight=False, soft_wrap=True)
+        errors.print(f"[yellow]skipped:[/] {escape(example)}", highlight=False, soft_wrap=True)
     if count > min(len(examples), _MOST_EXAMPLES):
-        errors.print(f"[yellow]{count:,} bad lines in all[/]", highlight=False)
+        tell_skipped(count)
+
+
+def tell_skipped(count: int) -> None:
+    """Say how many lines could not be used, if any."""
+    if count:
+        lines = counted(count, "malformed line")
+        errors.print(f"[yellow]{lines} skipped[/]", highlight=False)

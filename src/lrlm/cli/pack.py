@@ -1,4 +1,4 @@
-"""`lrlm pack`: make a run small enough to pass on."""
+"""`lrlm pack`: make a run small enough to share."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +10,14 @@ from lrlm.cli.console import output
 
 
 def pack(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A folder of 'lrlm train'.")],
-    out: Annotated[Path, typer.Option(help="A folder for the packed run.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run there.")] = False,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder, made with 'lrlm train'.")],
+    out: Annotated[Path, typer.Option(help="Folder to create for the packed run.")],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run if the folder already holds one.")
+    ] = False,
 ) -> None:
-    """Copy what it takes to use a model, without checkpoints and in half precision."""
-    from lrlm.training.packing import pack as pack_run
+    """Make a small copy of a run to share: without checkpoints, weights in half precision."""
+    from lrlm.runs.packing import pack as pack_run
 
     packed = pack_run(run, out, overwrite=overwrite)
     size = sum(path.stat().st_size for path in packed.folder.rglob("*") if path.is_file())

@@ -1,8 +1,7 @@
-"""`lrlm train`: train a model on a corpus."""
+"""`lrlm train`: train a language model on a corpus."""
 
 import time
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,108 +12,128 @@ from rich.table import Table
 from lrlm.cli.console import output
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.errors import InputError
+from lrlm.look import counted
 
 
-class Model(StrEnum):
-    """The models that can be trained."""
+def choices(option: str) -> list[str]:
+    """List what an option of `lrlm train` may be, from the tables of the library."""
+    from lrlm.backbones import BACKBONES
+    from lrlm.models import MODELS
+    from lrlm.runs.sizes import SIZES
 
-    VANILLA = "vanilla"
-    ALIAS = "alias"
-    NKLM = "nklm"
-    LRLM = "lrlm"
-
-
-class Backbone(StrEnum):
-    """What a model reads with."""
-
-    LSTM = "lstm"
-    TRANSFORMER_XL = "transformer-xl"
-
-
-class Size(StrEnum):
-    """Complete sets of settings."""
-
-    MINI = "mini"
-    CPU = "cpu"
-    PAPER = "paper"
+    tables: dict[str, Iterable[str]] = {"model": MODELS, "backbone": BACKBONES, "size": SIZES}
+    return list(tables[option])
 
 
 def train(
     corpus: Annotated[
-        Path | None, typer.Argument(metavar="CORPUS", help="A corpus folder.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="CORPUS", help="Folder of the corpus.", show_default=False),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The run's folder; it must not exist yet.")
+        Path | None,
+        typer.Option(
+            help="Folder to create for the run: configuration, checkpoints, weights.",
+            show_default=False,
+        ),
     ] = None,
-    model: Annotated[Model | None, typer.Option(help="What to train.", show_default="lrlm")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Language model: the paper's (lrlm) or one of its baselines.", show_default="lrlm"
+        ),
+    ] = None,
     backbone: Annotated[
-        Backbone | None, typer.Option(help="What it reads with.", show_default="lstm")
+        str | None, typer.Option(help="Network that encodes the text.", show_default="lstm")
     ] = None,
     size: Annotated[
-        Size | None, typer.Option(help="Settings to start from.", show_default="mini")
+        str | None,
+        typer.Option(
+            help="Preset of all settings: mini (minutes on two cores), cpu (some thousand articles"
+            " without a GPU), paper (as in the paper).",
+            show_default="mini",
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; see --list-settings."),
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a setting of the preset, such as training.learning_rate=0.001; may be"
+            " repeated. --list-settings shows them all.",
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop after so many minutes of training.")
+        float | None,
+        typer.Option(
+            help="Time budget for training and validation. Reading the corpus and making features"
+            " are not counted.",
+            show_default=False,
+        ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was stopped.")
+        bool, typer.Option("--resume", help="Continue the run in --out from its last checkpoint.")
     ] = False,
     features_cache: Annotated[
         Path | None,
-        typer.Option(help="Keep vectors and spelling models here, for other runs to use."),
+        typer.Option(
+            help="Folder that keeps features (vectors of relations and surface forms, spelling"
+            " model) for other runs.",
+            show_default="lrlm/features in the user's cache folder",
+        ),
     ] = None,
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write curves for TensorBoard.")
+        bool, typer.Option("--tensorboard", help="Also write learning curves for TensorBoard.")
     ] = False,
     list_settings: Annotated[
-        bool, typer.Option("--list-settings", help="Show every setting with its value, and stop.")
+        bool, typer.Option("--list-settings", help="Show all settings with their values, and exit.")
     ] = False,
 ) -> None:
-    """Train a model on a corpus.
+    """Train a language model on a corpus.
 
-    Makes the features that are missing, validates after every epoch and keeps the best weights.
-    Ctrl-C saves everything; the same command with --resume goes on, to the same weights. With
-    several processes: torchrun --nproc-per-node 2 -m lrlm train …
+    Makes the features that are missing, trains, validates after every epoch, and keeps the weights
+    with the lowest validation perplexity. Ctrl-C saves a checkpoint; the same command with --resume
+    continues from there, to the same result. To train in several processes: torchrun
+    --nproc-per-node 2 -m lrlm train …
     """
-    from lrlm.models.perplexity import perplexity_of
-    from lrlm.training.standing import Reporter
-    from lrlm.training.train import Listeners, Wishes, list_of_settings
+    from lrlm.runs.settings import described
+    from lrlm.runs.sizes import CHOICES, change, load_size
+    from lrlm.training.status import Reporter
     from lrlm.training.train import train as run_training
 
-    wishes = Wishes(
-        None if model is None else model.value,
-        None if backbone is None else backbone.value,
-        None if size is None else size.value,
-        tuple(settings or ()),
-        minutes,
-    )
+    wanted = tuple(settings or ())
     if list_settings:
-        output.print(_settings_table(list_of_settings(wishes)))
+        preset = load_size(size or "mini", backbone or "lstm")
+        chosen = [*([] if model is None else [f"model.kind={model}"]), *wanted]
+        output.print(_settings_table(described(change(preset, chosen), CHOICES)))
         return
     if corpus is None or out is None:
-        raise InputError("give a CORPUS to train on and the run's folder as --out (try --help)")
+        raise InputError(
+            "give a CORPUS to train on and a folder for the run with --out (try --help)"
+        )
     start = time.perf_counter()
     with TrainingDisplay() as display:
-        outcome = run_training(
+        trained = run_training(
             corpus,
             out,
-            wishes,
+            model=model,
+            backbone=backbone,
+            size=size,
+            configure=lambda config: change(config, wanted),
+            minutes=minutes,
             resume=resume,
             features_cache=features_cache,
-            board=tensorboard,
-            listeners=Listeners(display.preparing, Reporter(display.standing, display.message)),
+            tensorboard=tensorboard,
+            progress=display.preparing,
+            reporter=Reporter(display.status, display.message),
         )
-    if not outcome.is_first:  # of several processes, one tells
+    if not trained.is_first:  # of several processes, one tells
         return
-    best = outcome.best_nats_per_token
+    best = trained.perplexity
     output.print(
         f"Wrote [bold]{escape(str(out))}[/]: validation perplexity"
-        f" {'unknown' if best is None else f'{perplexity_of(best, 1):.2f}'} after"
-        f" {outcome.position.updates:,} updates, in {time.perf_counter() - start:.0f} s.",
+        f" {'unknown' if best is None else f'{best:.2f}'} after"
+        f" {counted(trained.position.updates, 'update')}, in {time.perf_counter() - start:.0f} s.",
         highlight=False,
         soft_wrap=True,
     )

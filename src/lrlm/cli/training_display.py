@@ -1,59 +1,63 @@
-"""News of a training run in, a line of progress on the terminal out."""
+"""Show how training goes: a progress bar on a terminal, a line now and then elsewhere."""
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bars
 
 from lrlm.cli.console import errors
 
 if TYPE_CHECKING:
-    from lrlm.training.standing import Standing
+    from lrlm.training.status import TrainingStatus
 
 _SECONDS_BETWEEN_LINES = 30.0
-"""How often progress is told where it cannot be drawn."""
+"""How often a line is written where no bar can be drawn."""
 
 
 class TrainingDisplay:
-    """Draws a line of progress on a terminal; elsewhere, writes a plain one now and then."""
+    """Draws a progress bar on a terminal; where there is none, writes a line every 30 seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next_line = clock() + _SECONDS_BETWEEN_LINES
         columns = (TextColumn("{task.description}"), BarColumn(pulse_style="cyan"))
-        self._drawn = Progress(
-            *columns, console=errors, transient=True, disable=not errors.is_terminal
-        )
-        self._task = self._drawn.add_task("starting", total=None)
-        self._next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
+        self._bars = Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal)
+        self._task = self._bars.add_task("starting", total=None)
 
     def __enter__(self) -> Self:
-        self._drawn.start()
+        self._bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._drawn.stop()
+        self._bars.stop()
 
-    def preparing(self, what: str, done: int, total: int) -> None:
-        """Show what is being made, and how far it is."""
-        self._drawn.update(
-            self._task, description=escape(what), completed=done, total=total or None
+    def preparing(self, doing: str, done: int, total: int) -> None:
+        """Show what is read or made before training begins, and how far that is."""
+        self._show(f"{doing}: {done:,} of {total:,}" if total else doing, done, total)
+
+    def status(self, now: "TrainingStatus") -> None:
+        """Show how far training is."""
+        valid = "" if now.perplexity is None else f", validation perplexity {now.perplexity:.2f}"
+        left = "?" if now.seconds_left is None else _duration(now.seconds_left)
+        speed = f"{now.tokens_per_second:,.0f} tokens/s"
+        self._show(
+            f"epoch {now.epoch}: loss {now.loss:.3f}{valid}, {speed}, {left} left", now.share, 1
         )
 
-    def standing(self, now: "Standing") -> None:
-        """Show where training is."""
-        valid = "" if now.perplexity is None else f", valid {now.perplexity:.2f}"
-        text = (
-            f"epoch {now.epoch}: loss {now.loss:.3f}{valid}, {now.tokens_per_second:,.0f} tokens/s,"
-            f" {'?' if now.seconds_left is None else _duration(now.seconds_left)} left"
-        )
+    def _show(self, text: str, done: float, total: float) -> None:
         if errors.is_terminal:
-            self._drawn.update(self._task, description=text, completed=now.share, total=1.0)
-        elif time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
+            self._bars.update(
+                self._task, description=escape(text), completed=done, total=total or None
+            )
+        elif self._clock() >= self._next_line:
+            self._next_line = self._clock() + _SECONDS_BETWEEN_LINES
             self.message(text)
 
     def message(self, text: str) -> None:
-        """Write a line that stays."""
+        """Write a line that stays, such as the result of an epoch."""
         errors.print(escape(text), highlight=False, soft_wrap=True)
 
 

@@ -1,19 +1,45 @@
 """Corpora: articles linked with what is known about their topics."""
 
-from lrlm.corpora.linking import LetterCase, LinkOptions, Matcher, linkable_relations
+from lrlm.corpora.build import build_corpus
+from lrlm.corpora.corpus import SPLITS, BuildReport, Corpus
+from lrlm.corpora.linking import (
+    LONGEST,
+    LetterCase,
+    Linker,
+    LinkOptions,
+    Matcher,
+    check_text,
+    check_topic,
+    link,
+    linkable_relations,
+    relink,
+    topic_of,
+)
 from lrlm.corpora.pruning import Copied, copy_positions, prune
-from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
+from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 __all__ = [
+    "LONGEST",
+    "SPLITS",
+    "BuildReport",
     "Copied",
+    "Corpus",
     "GoldMention",
+    "GoldSpan",
     "LetterCase",
     "LinkOptions",
     "LinkableRelation",
     "LinkedDocument",
+    "Linker",
     "Matcher",
     "Mention",
+    "build_corpus",
+    "check_text",
+    "check_topic",
     "copy_positions",
+    "link",
     "linkable_relations",
     "prune",
+    "relink",
+    "topic_of",
 ]

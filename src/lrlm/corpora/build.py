@@ -1,59 +1,117 @@
-"""Triples, forms and articles in, a linked corpus on disk out: `lrlm corpus build`."""
+"""Build a corpus: link every article with what is known about its topic, and write it to disk."""
 
-import gc
 import json
-import multiprocessing
-import os
-import signal
 import tempfile
-import threading
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import Any, TypeAlias, TypeVar
 
 from lrlm.artifacts import new_folder
-from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
-from lrlm.corpora.joining import Join, join_in
-from lrlm.corpora.linking import LinkOptions, Matcher, linkable_relations
-from lrlm.corpora.source import BuildInputs, Progress, Reading, Source, fingerprints
-from lrlm.corpora.statistics import SplitStatistics
-from lrlm.errors import InputError, LrlmError
-from lrlm.knowledge import Relation, Topic
-from lrlm.knowledge.literals import literal_forms
-from lrlm.reading import BadLines
-from lrlm.text import Profile, Tokens, detect_profile, tokenise
-from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument
+from lrlm.corpora.articles import article_from
+from lrlm.corpora.corpus import Corpus, CorpusWriter
+from lrlm.corpora.inputs import BuildInputs, CorpusSource, ReadSettings, fingerprints
+from lrlm.corpora.linking import LetterCase, LinkOptions
+from lrlm.corpora.staging import Staging, staging_in
+from lrlm.corpora.workers import (
+    FACTS,
+    MISPLACED_GOLD,
+    NAMELESS,
+    REPEATED,
+    UNKNOWN_TOPICS,
+    link_in_order,
+)
+from lrlm.errors import InputError
+from lrlm.knowledge import KnowledgeGraph
+from lrlm.progress import Progress, silent
+from lrlm.text import Profile, detect_profile
+from lrlm.text_files import BadLineError, BadLines
 
-__all__ = ["BuildInputs", "BuildReport", "Progress", "build_corpus", "link_article"]
+Articles: TypeAlias = Path | str | Iterable[Mapping[str, Any]]
+"""The articles of a split: a file of JSON lines, or dictionaries with the same fields."""
 
 _DOCUMENTS_AT_ONCE = 512
 """Documents a worker links at a time, and a row group holds; it does not depend on the workers."""
+_FIELDS = ("id", "topic", "title", "text", "gold")
 
-
-@dataclass(frozen=True)
-class BuildReport:
-    """What a build did with its input."""
-
-    corpus: Corpus
-    bad_lines: int
-    examples: tuple[str, ...]
-    """The first bad lines, each with file, line number and reason."""
-    facts: Mapping[str, int]
-    misplaced_gold: int
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """What the source could not give, by the reason."""
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def build_corpus(
     out: Path | str,
-    inputs: Source,
+    *,
+    graph: KnowledgeGraph | Path | str | None = None,
+    triples: Path | str | None = None,
+    forms: Path | str | None = None,
+    train: Articles | None = None,
+    valid: Articles | None = None,
+    test: Articles | None = None,
+    tokens: Profile | str | None = None,
+    letter_case: LetterCase | str = LetterCase.EXACT,
+    stop_words: bool = False,
+    limit: int | None = None,
+    max_bad: float = 0.001,
+    workers: int = 1,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Corpus:
+    """Link articles with a knowledge graph and write the corpus to the folder `out`.
+
+    What is known comes from a graph (or its folder), or from two tables: `triples` with a fact a
+    line (subject, relation, object and optionally entity or literal, by tabs) and `forms` with a
+    name a line (entity, form; the first one is canonical). Articles are files of JSON lines with
+    the fields id and text and optionally topic (else the id), title and gold; or dictionaries with
+    these fields. Files may be plain, gzip, bzip2 or xz.
+
+    `tokens` says how texts are cut ("raw", "wikitext", "spaces"; found from the texts if it is
+    None), `letter_case` whether forms are also looked for in other letter case ("exact",
+    "variants"), `stop_words` whether a lone "the" may be a mention. `limit` takes the first
+    articles of each split, `max_bad` is the share of a file's lines that may be bad, and
+    `workers` the number of processes. What became of the input is told by `corpus.report`.
+
+    >>> corpus = build_corpus(  # doctest: +SKIP
+    ...     "corpus/",
+    ...     graph="kg/",
+    ...     train="train.jsonl.gz",
+    ...     valid=[{"id": "Q1", "text": "Oslo is the capital of Norway."}],
+    ... )
+    >>> corpus.statistics("train")["tokens covered"]  # doctest: +SKIP
+    0.18
+    """
+    options = LinkOptions(
+        letter_case=_choice(LetterCase, letter_case, "letter_case"), stop_words=stop_words
+    )
+    given = {"train": train, "valid": valid, "test": test}
+    with ExitStack() as scratch:
+        inputs = BuildInputs(
+            None if triples is None else Path(triples),
+            None if forms is None else Path(forms),
+            {
+                split: _article_file(split, articles, scratch)
+                for split, articles in given.items()
+                if articles is not None
+            },
+            Path(graph) if isinstance(graph, str) else graph,
+        )
+        return build_from(
+            out,
+            inputs,
+            profile=None if tokens is None else _choice(Profile, tokens, "tokens"),
+            options=options,
+            limit=limit,
+            max_bad=max_bad,
+            workers=workers,
+            overwrite=overwrite,
+            progress=progress,
+        )
+
+
+def build_from(
+    out: Path | str,
+    source: CorpusSource,
     *,
     profile: Profile | None = None,
     options: LinkOptions | None = None,
@@ -64,9 +122,9 @@ def build_corpus(
     overwrite: bool = False,
     drop_shared_topics: bool = False,
     made_by: str = "lrlm corpus build",
-    progress: Progress = lambda _doing, _articles: None,
-) -> BuildReport:
-    """Link every article with what is known about its topic and write the corpus to `out`.
+    progress: Progress = silent,
+) -> Corpus:
+    """Link the articles of any source and write the corpus to `out`.
 
     The bytes written depend on the content of the inputs and on the options, not on the number
     of workers or the order of the triples. `profile` is found from the articles if it is None;
@@ -84,186 +142,96 @@ def build_corpus(
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
-        join_in(Path(scratch), memory=memory, threads=workers) as join,
+        staging_in(Path(scratch), memory=memory, threads=workers) as staging,
         CorpusWriter(folder) as writer,
     ):
-        left_out = dict(inputs.fill(join, Reading(bad_lines, limit, progress)))
-        join.finish()
-        if drop_shared_topics:
-            left_out["articles whose topic is in a later split"] = join.drop_shared_topics()
-        join.check_articles()
-        facts = join.count_facts()
-        options = replace(options or LinkOptions(), profile=profile or detect_profile(join.sample))
-        misplaced_gold = _link(join, writer, options, workers=workers, progress=progress)
+        left_out = dict(source.fill(staging, ReadSettings(bad_lines, limit, progress)))
+        staging.finish()
+        dropped = staging.drop_shared_topics() if drop_shared_topics else None
+        staging.check_articles()
+        options = replace(
+            options or LinkOptions(), profile=profile or detect_profile(staging.sample)
+        )
+        facts = staging.count_facts()
+        counts = _link_all(staging, writer, options, workers=workers, progress=progress)
+        if staging.graph is not None:
+            facts = _facts_of_graph(counts)
+        if counts[UNKNOWN_TOPICS]:
+            left_out[UNKNOWN_TOPICS] = counts[UNKNOWN_TOPICS]
+            left_out = dict(sorted(left_out.items()))
+        if dropped is not None:
+            left_out["articles whose topic is in a later split"] = dropped
         writer.close(
             made_by=made_by,
             options=options,
-            inputs=fingerprints(inputs.files),
+            inputs=fingerprints(source.files),
             limit=limit,
             counts={
                 "bad_lines": bad_lines.count,
                 "facts": facts,
-                "misplaced_gold": misplaced_gold,
+                "misplaced_gold": counts[MISPLACED_GOLD],
                 **({"left_out": left_out} if left_out else {}),
             },
         )
-    return BuildReport(
-        Corpus(out), bad_lines.count, tuple(bad_lines.examples), facts, misplaced_gold, left_out
-    )
+    corpus = Corpus.open(out)
+    corpus.report = replace(corpus.report, examples=tuple(bad_lines.examples))
+    return corpus
 
 
-def _link(
-    join: Join, writer: CorpusWriter, options: LinkOptions, *, workers: int, progress: Progress
-) -> int:
-    """Link all articles, in order, on several processes; give the number of misplaced gold."""
-    linked = misplaced = 0
-    batches = join.rows(_DOCUMENTS_AT_ONCE)
-    for result in _in_order(batches, options, workers):
-        for split, part in result.items():
-            writer.add(split, pa.ipc.open_stream(part.table).read_all(), part.statistics)
+def _link_all(
+    staging: Staging,
+    writer: CorpusWriter,
+    options: LinkOptions,
+    *,
+    workers: int,
+    progress: Progress,
+) -> Counter[str]:
+    """Link all articles in order and write them; give what was counted on the way."""
+    total, linked = staging.count_articles(), 0
+    counts: Counter[str] = Counter()
+    batches = staging.rows(_DOCUMENTS_AT_ONCE)
+    for batch in link_in_order(batches, options, graph=staging.graph, workers=workers):
+        for split, part in batch.parts.items():
+            writer.add(split, part.documents(), part.statistics)
             linked += part.statistics.documents
-            misplaced += part.misplaced_gold
-        progress("linking articles", linked)
-    return misplaced
+        counts += batch.counts
+        progress("linking articles", linked, total)
+    return counts
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The linked documents of one split in one batch, on their way back from a worker."""
-
-    table: bytes
-    statistics: SplitStatistics
-    misplaced_gold: int
-
-
-def _in_order(
-    batches: Iterator[pa.RecordBatch], options: LinkOptions, workers: int
-) -> Iterator[dict[str, _Part]]:
-    """Link batches on all workers with few in flight, giving the results in their order."""
-    if workers == 1:
-        for batch in batches:
-            yield _link_batch(_to_bytes(batch), options)
-        return
-    # A new interpreter for each worker: forking a process that runs a database is not safe.
-    context = multiprocessing.get_context("spawn")
-    pool: Executor
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
-        waiting: deque[Future[dict[str, _Part]]] = deque()
-        try:
-            for batch in batches:
-                with _ctrl_c_held_back():
-                    waiting.append(pool.submit(_link_batch, _to_bytes(batch), options))
-                if len(waiting) > 2 * workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        except BrokenProcessPool:
-            raise LrlmError(
-                "a worker process died while linking (out of memory?); try --workers 1"
-            ) from None
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """Let no worker see Ctrl-C while it starts; a process that is started here inherits this."""
-    if not hasattr(signal, "pthread_sigmask"):  # not a POSIX system
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start_worker() -> None:
-    """Leave Ctrl-C to the main process, and end with it, even when it is killed."""
-    gc.disable()  # documents hold no cycles, and looking for them takes a quarter of the time
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def end_with_parent() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
-
-
-def _to_bytes(table: pa.RecordBatch | pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write(table)
-    return bytes(sink.getvalue())
-
-
-def _link_batch(batch: bytes, options: LinkOptions) -> dict[str, _Part]:
-    by_split: dict[str, list[LinkedDocument]] = {}
-    misplaced: dict[str, int] = {}
-    for row in pa.ipc.open_stream(batch).read_all().to_pylist():
-        split = SPLITS[row["split"]]
-        document, misplaced_here = link_article(row, options)
-        by_split.setdefault(split, []).append(document)
-        misplaced[split] = misplaced.get(split, 0) + misplaced_here
+def _facts_of_graph(counts: Counter[str]) -> dict[str, int]:
+    """Say what became of the facts of a graph, as is said of facts from tables."""
+    read, repeated, nameless = counts[FACTS], counts[REPEATED], counts[NAMELESS]
     return {
-        split: _Part(
-            _to_bytes(to_table(documents)), SplitStatistics.of(documents), misplaced[split]
-        )
-        for split, documents in by_split.items()
+        "read": read,
+        "repeated": repeated,
+        "of_topics_without_an_article": 0,  # those are not looked at
+        "whose_object_has_no_form": nameless,
+        "used": read - repeated - nameless,
     }
 
 
-def link_article(row: Mapping[str, Any], options: LinkOptions) -> tuple[LinkedDocument, int]:
-    """Make a linked document of an article and its topic's star, as the join gives them."""
-    names = [*(row["names"] or ()), row["title"]]
-    relations = [
-        Relation(
-            relation["type"],
-            relation["object"],
-            literal_forms(relation["object"]) if relation["literal"] else relation["forms"],
-        )
-        for relation in row["relations"] or ()
-    ]
-    linkable = linkable_relations(Topic(row["topic"], names, relations), options)
-    tokens = tokenise(row["text"], options.profile)
-    gold, misplaced = _place_gold(row["gold"], tokens, linkable)
-    document = LinkedDocument(
-        id=row["id"],
-        topic=row["topic"],
-        title=row["title"],
-        text=row["text"],
-        tokens=tokens,
-        relations=linkable,
-        mentions=tuple(Matcher(linkable).find(tokens.words)),
-        gold=gold,
-    )
-    return document, misplaced
+def _article_file(split: str, articles: Articles, scratch: ExitStack) -> Path:
+    """Give the file of a split's articles; those that are given in Python are written to one."""
+    if isinstance(articles, str | Path):
+        return Path(articles)
+    folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="articles-"))
+    path = Path(folder) / f"{split}.jsonl"
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for number, given in enumerate(articles):
+            try:
+                record = {name: given[name] for name in _FIELDS if name in given}
+                article_from(record)
+            except (BadLineError, TypeError) as error:
+                raise InputError(f"{split}[{number}] is not an article: {error}") from None
+            file.write(f"{json.dumps(record)}\n")
+    return path
 
 
-def _place_gold(
-    gold: str | None, tokens: Tokens, relations: Sequence[LinkableRelation]
-) -> tuple[tuple[GoldMention, ...] | None, int]:
-    """Turn character offsets into tokens; a mention that cuts through a token is misplaced.
-
-    Where only the object is known, the type is that of the one relation that leads to it.
-    """
-    if gold is None:
-        return None, 0
-    first = {start: index for index, start in enumerate(tokens.starts)}
-    last = {end: index + 1 for index, end in enumerate(tokens.ends)}
-    types: dict[str, list[str]] = {}
-    for relation in relations:
-        types.setdefault(relation.object, []).append(relation.type)
-    placed = []
-    mentions = json.loads(gold)
-    for mention in mentions:
-        type_, object_ = mention.get("type"), mention.get("object")
-        if type_ is None and len(leading := types.get(object_, [])) == 1:
-            type_ = leading[0]
-        if mention["start"] in first and mention["end"] in last:
-            span = first[mention["start"]], last[mention["end"]]
-            placed.append(GoldMention(*span, type_, object_))
-    placed.sort(key=lambda gold: (gold.start, gold.end, gold.type or "", gold.object or ""))
-    return tuple(placed), len(mentions) - len(placed)
+def _choice(kind: type[_Choice], given: str, name: str) -> _Choice:
+    """Take one of a few values by its name."""
+    try:
+        return kind(given)
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in kind)
+        raise InputError(f"{name} must be one of {known}, not {given!r}") from None

@@ -1,4 +1,4 @@
-"""The corpus on disk: linked documents in and out as Parquet, one file a split, with a manifest.
+"""Keep linked documents on disk as a corpus: Parquet, one file a split, with a manifest.
 
     manifest.json      what made it, from which inputs, its options and statistics
     words.json         every word of the training texts with its count
@@ -10,8 +10,11 @@ A row holds the whole document, its topic's relations included, so documents can
 order, by any number of processes, and by any tool that reads Parquet.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -19,11 +22,13 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lrlm.artifacts import MANIFEST, read_manifest, write_manifest
-from lrlm.corpora.linking import LetterCase, LinkOptions
+from lrlm.artifacts import MANIFEST, fingerprint, read_manifest, write_manifest
+from lrlm.corpora.linking import LinkOptions, topic_of
 from lrlm.corpora.statistics import SplitStatistics, figures
 from lrlm.errors import FormatError, InputError
-from lrlm.text import Profile, Tokens, Vocabulary
+from lrlm.knowledge import Topic
+from lrlm.knowledge.topic import near_matches
+from lrlm.text import Tokens, Vocabulary
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 
 FORMAT = "lrlm corpus"
@@ -31,6 +36,7 @@ VERSION = 1
 SPLITS = ("train", "valid", "test")
 WORDS = "words.json"
 
+_HINT = "make one with 'lrlm corpus build' or 'lrlm corpus miniworld'"
 _DOCUMENTS_AT_ONCE = 256
 
 _RELATION = pa.struct(
@@ -42,7 +48,7 @@ _RELATION = pa.struct(
     ]
 )
 _MENTION = pa.struct([(name, pa.int32()) for name in Mention._fields])
-_GOLD = pa.struct(
+GOLD = pa.struct(
     [("start", pa.int32()), ("end", pa.int32()), ("type", pa.string()), ("object", pa.string())]
 )
 SCHEMA = pa.schema(
@@ -56,7 +62,7 @@ SCHEMA = pa.schema(
         ("ends", pa.list_(pa.int32())),
         ("relations", pa.list_(_RELATION)),
         ("mentions", pa.list_(_MENTION)),
-        ("gold", pa.list_(_GOLD)),
+        ("gold", pa.list_(GOLD)),
     ]
 )
 
@@ -144,11 +150,7 @@ class CorpusWriter:
             format=FORMAT,
             version=VERSION,
             made_by=made_by,
-            options={
-                "profile": options.profile.value,
-                "letter_case": options.letter_case.value,
-                "stop_words": options.stop_words,
-            },
+            options=options.to_dict(),
             **content,
             splits={
                 split: self.statistics[split].to_dict()
@@ -165,19 +167,70 @@ class CorpusWriter:
             writer.close()
 
 
-class Corpus:
-    """A corpus folder, opened for reading."""
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did with its input."""
 
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
-        hint = "make one with 'lrlm corpus build' or 'lrlm corpus miniworld'"
-        self.manifest = read_manifest(self.folder, format=FORMAT, version=VERSION, hint=hint)
+    bad_lines: int
+    """Lines, or records of other formats, that could not be used."""
+    facts: Mapping[str, int]
+    """How many facts were used, and why others were not."""
+    misplaced_gold: int
+    """Gold mentions that were left out because they cut through a token."""
+    left_out: Mapping[str, int]
+    """What else of the input is not in the corpus, by the reason."""
+    examples: tuple[str, ...] = ()
+    """The first bad lines, each with file, line number and reason; known only after the build."""
+
+    @classmethod
+    def from_manifest(cls, manifest: Mapping[str, Any]) -> Self:
+        """Read what a corpus remembers of its build."""
+        counts = manifest.get("counts", {})
+        left_out = counts.get("left_out", {})
+        linked = {
+            "used": sum(split["facts"] for split in manifest["splits"].values()),
+            "whose_object_has_no_form": left_out.get("relations without a form", 0),
+        }
+        return cls(
+            counts.get("bad_lines", 0),
+            counts.get("facts", linked),
+            counts.get("misplaced_gold", 0),
+            left_out,
+        )
+
+
+class Corpus:
+    """A corpus on disk, opened for reading.
+
+    >>> corpus = Corpus.open("corpus/")  # doctest: +SKIP
+    >>> for document in corpus.documents("train"):  # doctest: +SKIP
+    ...     print(document.title, document.mentions)
+    """
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        where = folder / MANIFEST
         try:
-            _ = self.options, [self.statistics(split) for split in self.splits]
-        except (KeyError, TypeError, ValueError):
-            raise FormatError(
-                f"{self.folder / MANIFEST} does not say what a corpus says; {hint}"
-            ) from None
+            self.options = LinkOptions.from_dict(manifest.get("options"), where=f"{where}, options")
+            """How the documents were linked: a text for the same model must be linked like them."""
+            self.report = BuildReport.from_manifest(manifest)
+            """What the build did with its input."""
+            _ = [self.statistics(split) for split in self.splits]
+        except FormatError as error:
+            raise FormatError(f"{error}; {_HINT}") from None
+        except (AttributeError, KeyError, TypeError):
+            raise FormatError(f"{where}: the statistics of splits are damaged; {_HINT}") from None
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Self:
+        """Open a corpus that was built or imported."""
+        folder = Path(folder)
+        return cls(folder, read_manifest(folder, format=FORMAT, version=VERSION, hint=_HINT))
+
+    def __repr__(self) -> str:
+        sizes = (f"{split}={self.statistics(split)['documents']}" for split in self.splits)
+        return f"Corpus({str(self.folder)!r}, {', '.join(sizes)})"
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -185,17 +238,34 @@ class Corpus:
         return tuple(split for split in SPLITS if split in self.manifest["splits"])
 
     @property
-    def options(self) -> LinkOptions:
-        """How the documents were linked: another text must be linked in the same way."""
-        options = self.manifest["options"]
-        return LinkOptions(
-            Profile(options["profile"]), LetterCase(options["letter_case"]), options["stop_words"]
-        )
+    def fingerprint(self) -> str:
+        """Names the corpus by the content of its files; what else lies beside them does not matter.
+
+        All files are read for it.
+        """
+        names = (MANIFEST, WORDS, *(f"{split}.parquet" for split in SPLITS))
+        files = sorted(path for name in names if (path := self.folder / name).is_file())
+        digests = [fingerprint(path) for path in files]
+        return hashlib.sha256(json.dumps(digests).encode()).hexdigest()
 
     @cached_property
     def words(self) -> Vocabulary:
         """Every word of the training texts, with its count."""
         return Vocabulary.read(self.folder / WORDS)
+
+    def distinct_words(self, splits: Iterable[str] | None = None) -> set[str]:
+        """Find the distinct words of the texts of some splits, or of all."""
+        words: set[str] = set()
+        for split in self.splits if splits is None else splits:
+            for batch in self.batches(split, ["words"]):
+                words.update(batch.column("words").flatten().unique().to_pylist())
+        return words
+
+    def require(self, splits: Iterable[str]) -> None:
+        """Refuse a corpus that lacks one of these splits, or has no documents in it."""
+        for split in splits:
+            if not self.statistics(split)["documents"]:
+                raise InputError(f"{self.folder}: the split {split!r} has no documents")
 
     def statistics(self, split: str) -> dict[str, float]:
         """Give the figures of the paper's table of datasets for one split."""
@@ -203,7 +273,7 @@ class Corpus:
         return figures(self.manifest["splits"][split])
 
     def path(self, split: str) -> Path:
-        """Where a split lies, for tools that read Parquet themselves."""
+        """Say where a split lies, for tools that read Parquet themselves."""
         self._require(split)
         return self.folder / f"{split}.parquet"
 
@@ -226,6 +296,28 @@ class Corpus:
         if found is None:
             raise InputError(f"{self.folder} has no article {article!r}")
         return found
+
+    def topic(self, id: str) -> Topic:  # noqa: A002
+        """Find a topic that an article is about by its id, with all that was known about it."""
+        found = self.first_where("topic", id)
+        if found is not None:
+            return topic_of(found)
+        known = [
+            topic
+            for split in self.splits
+            for batch in self.batches(split, ["topic"])
+            for topic in batch.column("topic").to_pylist()
+        ]
+        raise InputError(f"{self.folder} has no topic {id!r}" + near_matches(id, known))
+
+    def topics(self) -> Iterator[Topic]:
+        """Give every topic that an article is about, once."""
+        seen: set[str] = set()
+        for split in self.splits:
+            for document in self.documents(split):
+                if document.topic not in seen:
+                    seen.add(document.topic)
+                    yield topic_of(document)
 
     def first_where(self, column: str, value: str) -> LinkedDocument | None:
         """Find the first document with this id, topic or title."""

@@ -1,13 +1,20 @@
-"""A topic and an article's words in, every candidate mention out, at token boundaries."""
+"""Link the names in a text to the facts of its topic.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+`link` is the one way from a text and a topic to a linked document. A `Linker` does the same for
+many texts about one topic, and `relink` links a document of a corpus anew, with other options.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any, Self
 
-from lrlm.knowledge import Topic
-from lrlm.text import Profile, split_words
-from lrlm.text.document import LinkableRelation, Mention
+from lrlm.characters import NOT_IN_A_TEXT, describe
+from lrlm.errors import FormatError, InputError, TextTooLongError
+from lrlm.knowledge import TITLE, Relation, Topic
+from lrlm.text import Profile, Tokens, split_words, tokenise
+from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 STOP_WORDS = frozenset(  # one text is easier to read than a hundred quotes
     """a about after all also an and any are as at be been before between both but by can did do
@@ -17,6 +24,9 @@ STOP_WORDS = frozenset(  # one text is easier to read than a hundred quotes
     very was we were what when where which while who whom why will with would you your""".split()  # noqa: SIM905
 )
 """A form that is only one of these words, in lower case, is not a mention."""
+
+LONGEST = 1_000_000
+"""Characters of a text that are read at once, unless more are allowed."""
 
 
 class LetterCase(StrEnum):
@@ -34,7 +44,11 @@ class LetterCase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LinkOptions:
-    """How forms are compared with an article."""
+    """How forms are compared with an article.
+
+    A model reads texts that were linked as its training corpus was, so a corpus and a run both
+    keep their options.
+    """
 
     profile: Profile = Profile.RAW
     """The tokens of the article. Forms of text that is already tokenised are cut as running text,
@@ -43,12 +57,142 @@ class LinkOptions:
     stop_words: bool = False
     """Whether a lone "the" may be a mention."""
 
+    @classmethod
+    def from_dict(cls, content: object, *, where: str = "link options") -> Self:
+        """Read what `to_dict` has given; `where` names its place in an error."""
+        if not isinstance(content, Mapping):
+            raise FormatError(f"{where}: expected profile, letter_case and stop_words")
+        try:
+            options = cls(
+                Profile(content["profile"]),
+                LetterCase(content["letter_case"]),
+                content["stop_words"],
+            )
+        except KeyError as error:
+            raise FormatError(f"{where}: the field {error} is missing") from None
+        except ValueError as error:
+            raise FormatError(f"{where}: {error}") from None
+        if not isinstance(options.stop_words, bool):
+            raise FormatError(f"{where}: stop_words must be true or false")
+        return options
 
-_DEFAULTS = LinkOptions()
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values, as a manifest keeps them."""
+        return {
+            "profile": self.profile.value,
+            "letter_case": self.letter_case.value,
+            "stop_words": self.stop_words,
+        }
+
+    def for_raw_text(self) -> Self:
+        """Give the options for a text that nobody has cut into tokens.
+
+        A corpus that came in tokens was cut at its spaces; a text as people write it cannot be.
+        """
+        return replace(self, profile=_cut_as(self.profile))
+
+    def __str__(self) -> str:
+        return (
+            f"tokens as in '{self.profile}', letter case '{self.letter_case}',"
+            f" lone stop words {'linked' if self.stop_words else 'not linked'}"
+        )
+
+
+DEFAULTS = LinkOptions()
+
+
+def link(
+    text: str,
+    topic: Topic,
+    options: LinkOptions = DEFAULTS,
+    *,
+    id: str | None = None,  # noqa: A002
+    title: str | None = None,
+    gold: Iterable[GoldSpan] | None = None,
+) -> LinkedDocument:
+    """Find every place in a text where a form of one of the topic's relations stands.
+
+    The offsets of the tokens are into exactly this text. The id and the title of the document are
+    the topic's id and first name unless they are given. A gold mention that does not begin and end
+    where tokens do is left out.
+
+    >>> topic = Topic("Sorry", relations=[Relation("performer", "Madonna")])
+    >>> link("Sorry is a song by Madonna.", topic).mentions
+    (Mention(start=0, end=1, relation=0, form=0), Mention(start=5, end=6, relation=1, form=0))
+    """
+    return Linker(topic, options).link(text, id=id, title=title, gold=gold)
+
+
+class Linker:
+    """Links any number of texts about one topic, whose forms are cut into words only once."""
+
+    def __init__(self, topic: Topic, options: LinkOptions = DEFAULTS) -> None:
+        check_topic(topic)
+        self.topic = topic
+        self.options = options
+        self.relations = linkable_relations(topic, options)
+        self._matcher = Matcher(self.relations)
+
+    def link(
+        self,
+        text: str,
+        *,
+        id: str | None = None,  # noqa: A002
+        title: str | None = None,
+        gold: Iterable[GoldSpan] | None = None,
+    ) -> LinkedDocument:
+        """Cut a text into tokens and link it, as the function `link` does."""
+        tokens = tokenise(text, self.options.profile)
+        return self.link_tokens(text, tokens, id=id, title=title, gold=gold)
+
+    def link_tokens(
+        self,
+        text: str,
+        tokens: Tokens,
+        *,
+        id: str | None = None,  # noqa: A002
+        title: str | None = None,
+        gold: Iterable[GoldSpan] | None = None,
+    ) -> LinkedDocument:
+        """Link a text whose tokens are known already."""
+        return LinkedDocument(
+            id=id or self.topic.id,
+            topic=self.topic.id,
+            title=title or self.topic.names[0],
+            text=text,
+            tokens=tokens,
+            relations=self.relations,
+            mentions=tuple(self._matcher.find(tokens.words)),
+            gold=None if gold is None else _place_gold(gold, tokens, self.relations),
+        )
+
+
+def relink(document: LinkedDocument, options: LinkOptions) -> LinkedDocument:
+    """Link a document anew, so that a model can read it whose corpus was linked in another way.
+
+    The text stays as it is, and so does what was known: the forms that the document still has.
+    A gold mention that would no longer begin and end where tokens do is left out. A document that
+    `link` has made stays the same when it is linked anew with the same options.
+    """
+    if document.tokens.words != document.text.split():
+        options = options.for_raw_text()  # the text is not one that can be cut at its spaces
+    tokens = tokenise(document.text, options.profile)
+    relations = _cut_forms(_relations_of(document), options)
+    gold = None if document.gold is None else _place_gold(_gold_spans(document), tokens, relations)
+    mentions = tuple(Matcher(relations).find(tokens.words))
+    return replace(document, tokens=tokens, relations=relations, mentions=mentions, gold=gold)
+
+
+def topic_of(document: LinkedDocument) -> Topic:
+    """Give back the topic of a document, with all that was known about it."""
+    star = _relations_of(document)
+    names = [name for relation in star if relation.type == TITLE for name in relation.forms]
+    facts = [relation for relation in star if relation.type != TITLE]
+    return Topic(document.topic, names or document.title, facts)
 
 
 def linkable_relations(
-    topic: Topic, options: LinkOptions = _DEFAULTS
+    topic: Topic, options: LinkOptions = DEFAULTS
 ) -> tuple[LinkableRelation, ...]:
     """Cut the forms of a topic's star into words; the title comes first.
 
@@ -56,41 +200,7 @@ def linkable_relations(
     neither is a lone stop word: they are left out here, not only when matching, so that the
     probabilities of the forms that remain sum to one. A relation without any form is left out.
     """
-    relations = []
-    for relation in topic.star:
-        forms: dict[tuple[str, ...], str] = {}
-        for text in relation.forms:
-            for words in _writings(text, options):
-                forms.setdefault(words, text)
-        if forms:
-            relations.append(
-                LinkableRelation(
-                    relation.type, relation.object, tuple(forms), tuple(forms.values())
-                )
-            )
-    return tuple(relations)
-
-
-@lru_cache(maxsize=1 << 16)
-def _writings(text: str, options: LinkOptions) -> tuple[tuple[str, ...], ...]:
-    profile = Profile.RAW if options.profile is Profile.SPACES else options.profile
-    words = split_words(text, profile)
-    if not any(character.isalnum() for word in words for character in word):
-        return ()
-    writings = [words]
-    if options.letter_case is LetterCase.VARIANTS:
-        capitals = tuple(word[:1].upper() + word[1:] for word in words)
-        writings += [
-            (capitals[0], *words[1:]),
-            tuple(word.lower() for word in words),
-            tuple(word.upper() for word in words),
-            capitals,
-        ]
-    if not options.stop_words:
-        writings = [
-            writing for writing in writings if len(writing) > 1 or writing[0] not in STOP_WORDS
-        ]
-    return tuple(dict.fromkeys(writings))
+    return _cut_forms(topic.star, options)
 
 
 class Matcher:
@@ -117,3 +227,112 @@ class Matcher:
                     if length == 1 or words[start : start + length] == form:
                         mentions.append(Mention(start, start + length, relation, form_index))
         return mentions
+
+
+def check_topic(topic: Topic) -> None:
+    """Refuse what is no topic, such as the name of one."""
+    if not isinstance(topic, Topic):
+        raise InputError(
+            f"a topic must be an lrlm.Topic, not {topic!r}; make one, or take one from a graph"
+            " (lrlm.KnowledgeGraph.open(…).topic(…))"
+        )
+
+
+def check_text(text: str, *, longest: int = LONGEST) -> None:
+    """Refuse what a model cannot read, before any work is done.
+
+    That is a text which is empty or too long, and one with control characters: they belong to no
+    word and would steer the terminal that shows them.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"a text must be a string, not {type(text).__name__}")
+    if not text.strip():
+        raise InputError("the text is empty: there is nothing to read")
+    if len(text) > longest:
+        raise TextTooLongError(
+            f"the text has {len(text):,} characters, more than the {longest:,} that are read at"
+            " once; cut it into articles, or allow more with 'longest'"
+        )
+    if found := NOT_IN_A_TEXT.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise InputError(
+            f"the text has {describe(found[0])} at character {found.start()} (line {line});"
+            " remove it: it belongs to no word"
+        )
+
+
+def _cut_as(profile: Profile) -> Profile:
+    """Say how forms and raw texts are cut where the articles are cut in some way."""
+    return Profile.RAW if profile is Profile.SPACES else profile
+
+
+def _cut_forms(star: Iterable[Relation], options: LinkOptions) -> tuple[LinkableRelation, ...]:
+    relations = []
+    for relation in star:
+        forms: dict[tuple[str, ...], str] = {}
+        for text in relation.forms:
+            for words in _writings(text, options):
+                forms.setdefault(words, text)
+        if forms:
+            relations.append(
+                LinkableRelation(
+                    relation.type, relation.object, tuple(forms), tuple(forms.values())
+                )
+            )
+    return tuple(relations)
+
+
+@lru_cache(maxsize=1 << 16)
+def _writings(text: str, options: LinkOptions) -> tuple[tuple[str, ...], ...]:
+    words = split_words(text, _cut_as(options.profile))
+    if not any(character.isalnum() for word in words for character in word):
+        return ()
+    writings = [words]
+    if options.letter_case is LetterCase.VARIANTS:
+        capitals = tuple(word[:1].upper() + word[1:] for word in words)
+        writings += [
+            (capitals[0], *words[1:]),
+            tuple(word.lower() for word in words),
+            tuple(word.upper() for word in words),
+            capitals,
+        ]
+    if not options.stop_words:
+        writings = [
+            writing for writing in writings if len(writing) > 1 or writing[0] not in STOP_WORDS
+        ]
+    return tuple(dict.fromkeys(writings))
+
+
+def _place_gold(
+    gold: Iterable[GoldSpan], tokens: Tokens, relations: Sequence[LinkableRelation]
+) -> tuple[GoldMention, ...]:
+    """Turn character offsets into tokens; a mention that cuts through a token is left out.
+
+    Where only the object is known, the type is that of the one relation that leads to it.
+    """
+    first = {start: index for index, start in enumerate(tokens.starts)}
+    last = {end: index + 1 for index, end in enumerate(tokens.ends)}
+    types: dict[str | None, list[str]] = {}
+    for relation in relations:
+        types.setdefault(relation.object, []).append(relation.type)
+    placed = []
+    for start, end, type_, object_ in gold:
+        leading = types.get(object_, [])
+        named = leading[0] if type_ is None and len(leading) == 1 else type_
+        if start in first and end in last:
+            placed.append(GoldMention(first[start], last[end], named, object_))
+    placed.sort(key=lambda each: (each.start, each.end, each.type or "", each.object or ""))
+    return tuple(placed)
+
+
+def _gold_spans(document: LinkedDocument) -> list[GoldSpan]:
+    tokens = document.tokens
+    return [
+        GoldSpan(tokens.starts[gold.start], tokens.ends[gold.end - 1], gold.type, gold.object)
+        for gold in document.gold or ()
+    ]
+
+
+def _relations_of(document: LinkedDocument) -> list[Relation]:
+    """Give the relations of a document with their forms as they were before they were cut."""
+    return [Relation(each.type, each.object, each.texts) for each in document.relations]

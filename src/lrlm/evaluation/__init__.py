@@ -1,15 +1,22 @@
-"""Evaluation: runs and a corpus in, perplexities, significance and annotation quality out."""
+"""Evaluation: perplexity, significance, annotation quality and mention counts of trained models."""
 
-from lrlm.evaluation.annotation import (
+from lrlm.evaluation.annotation_quality import (
     AnnotationQuality,
+    Place,
+    Way,
     annotation_quality,
     calibration_error,
     contested,
     reliability,
 )
-from lrlm.evaluation.claims import GoldJudge, WindowClaims, read_claims
-from lrlm.evaluation.evaluate import evaluate, evaluate_run
-from lrlm.evaluation.explanations import Place, Way, explain
+from lrlm.evaluation.document_scores import (
+    DocumentScore,
+    Spelling,
+    inside_perplexity,
+    outside_perplexity,
+    perplexity,
+)
+from lrlm.evaluation.evaluate import evaluate
 from lrlm.evaluation.gold import (
     Claim,
     Counts,
@@ -17,17 +24,14 @@ from lrlm.evaluation.gold import (
     GoldQuality,
     Level,
     Tally,
-    gold_mentions,
+    every_candidate,
+    longest_match,
+    match_strings,
 )
-from lrlm.evaluation.perplexity import inside_perplexity, outside_perplexity, perplexity
-from lrlm.evaluation.reading import Reading, read
+from lrlm.evaluation.mentions import MentionStatistics, mention_statistics
 from lrlm.evaluation.relation_bins import RelationBin, binned_log_probs, relation_bins
-from lrlm.evaluation.results import Evaluation, RunResult, as_dictionary
-from lrlm.evaluation.runs import check_comparable, corpus_for, open_runs
-from lrlm.evaluation.scoring import DocumentScore, score
+from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.evaluation.significance import Significance, compare
-from lrlm.evaluation.spelling import Spelling, words_outside
-from lrlm.evaluation.string_matching import every_candidate, longest_match, match_strings
 
 __all__ = [
     "AnnotationQuality",
@@ -35,42 +39,30 @@ __all__ = [
     "Counts",
     "DocumentScore",
     "Evaluation",
-    "GoldJudge",
     "GoldMentions",
     "GoldQuality",
     "Level",
+    "MentionStatistics",
     "Place",
-    "Reading",
     "RelationBin",
     "RunResult",
     "Significance",
     "Spelling",
     "Tally",
     "Way",
-    "WindowClaims",
     "annotation_quality",
-    "as_dictionary",
     "binned_log_probs",
     "calibration_error",
-    "check_comparable",
     "compare",
     "contested",
-    "corpus_for",
     "evaluate",
-    "evaluate_run",
     "every_candidate",
-    "explain",
-    "gold_mentions",
     "inside_perplexity",
     "longest_match",
     "match_strings",
-    "open_runs",
+    "mention_statistics",
     "outside_perplexity",
     "perplexity",
-    "read",
-    "read_claims",
     "relation_bins",
     "reliability",
-    "score",
-    "words_outside",
 ]

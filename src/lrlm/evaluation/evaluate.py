@@ -1,142 +1,198 @@
-"""Run folders in, their evaluation on a split of a corpus out: `lrlm evaluate`."""
+"""Evaluate trained models side by side on a split of a corpus."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lrlm.corpora import LinkedDocument
+from lrlm.corpora import Corpus, relink
 from lrlm.errors import InputError
-from lrlm.evaluation.annotation import annotation_quality
-from lrlm.evaluation.claims import GoldJudge
-from lrlm.evaluation.explanations import Place, explain, unlinked_mentions
-from lrlm.evaluation.perplexity import perplexity
-from lrlm.evaluation.published_spelling import PublishedSpeller, read_published_words
-from lrlm.evaluation.reading import Reading
+from lrlm.evaluation.annotation_quality import (
+    Place,
+    annotation_quality,
+    places_of,
+    unlinked_mentions,
+)
+from lrlm.evaluation.comparable_runs import corpus_for, open_runs, short_names
+from lrlm.evaluation.document_scores import (
+    PublishedSpeller,
+    Spelling,
+    perplexity,
+    read_published_words,
+    score_documents,
+)
+from lrlm.evaluation.gold import GoldJudge, match_strings
+from lrlm.evaluation.judged import judge
 from lrlm.evaluation.relation_bins import relation_bins
 from lrlm.evaluation.results import Evaluation, RunResult
-from lrlm.evaluation.runs import backbone_name, corpus_for, open_runs, short_names
-from lrlm.evaluation.scoring import Progress, score
 from lrlm.evaluation.significance import Significance, compare
-from lrlm.evaluation.spelling import Spelling, words_outside
-from lrlm.evaluation.string_matching import match_strings
-from lrlm.training.data import SpelledWords, require_splits
-from lrlm.training.devices import choose_device
-from lrlm.training.run import Run, corpus_fingerprint
-
-BASELINES = ("vanilla", "nklm")
-"""A model is compared with the better one of these that reads with the same backbone."""
+from lrlm.models import ScoredDocument
+from lrlm.progress import Progress, silent
+from lrlm.runs.devices import choose_device
+from lrlm.runs.run import Run
+from lrlm.text import LinkedDocument
 
 
 def evaluate(
-    folders: Sequence[Path | str],
+    runs: Sequence[Path | str],
     *,
     split: str = "test",
-    corpus: Path | str | None = None,
+    corpus: Corpus | Path | str | None = None,
     count_end: bool = False,
     gold: bool = False,
-    published_words: Path | None = None,
+    published_words: Path | str | None = None,
     device: str = "auto",
     batch_size: int | None = None,
-    progress: Progress = lambda _what, _done: None,
+    progress: Progress = silent,
 ) -> Evaluation:
     """Evaluate runs side by side, on the corpus they were trained on or on another one.
 
-    With `gold`, the mentions that string matching and the models claim are compared with the gold
-    mentions of the documents. With `published_words`, a table of probabilities, unknown words that
-    stand there cost what it says.
+    A run whose training corpus was linked in another way reads the texts linked anew as it needs
+    them. With `count_end`, the end of each document is paid for and counted. With `gold`, the
+    mentions that string matching and the models claim are compared with the gold mentions of the
+    documents. With `published_words`, a table of probabilities, unknown words that stand there
+    cost what it says.
+
+    >>> evaluation = evaluate(["runs/vanilla", "runs/lrlm"], split="test")
+    >>> [round(evaluation.perplexities(run)["perplexity"], 2) for run in evaluation.runs]
+    [15.99, 2.67]
     """
-    progress("opening runs", 0)
-    published = {} if published_words is None else read_published_words(published_words)
-    runs = open_runs(folders, device=str(choose_device(device)))
-    evaluated = corpus_for(runs, corpus)
-    require_splits(evaluated, (split,))
-    progress(f"reading {split}", 0)
+    progress("opening runs", 0, 0)
+    published = {} if published_words is None else read_published_words(Path(published_words))
+    opened = open_runs(runs, device=str(choose_device(device)))
+    evaluated = corpus_for(opened, corpus)
+    evaluated.require((split,))
+    progress(f"reading {split}", 0, 0)
     documents = list(evaluated.documents(split))
     if gold and not any(document.gold for document in documents):
         raise InputError(
-            f"{evaluated.folder} has no gold mentions in {split}; evaluate without --gold,"
-            " or a corpus that has them, such as one of 'lrlm corpus import webnlg' or 'docred'"
+            f"{evaluated.folder} has no gold mentions in {split}; evaluate without them, or on a"
+            " corpus that has them, such as WebNLG or DocRED"
         )
-    vocabulary = runs[0].vocabulary
-    unknown = words_outside(evaluated, vocabulary)
-    here = words_outside(evaluated, vocabulary, (split,))
     results = [
         evaluate_run(
             run,
             name,
-            documents,
-            unknown_words=len(unknown),
-            words_to_spell=here,
+            _Texts.of(evaluated, split, documents, run),
             published=published,
             gold=gold,
             batch_size=batch_size,
             progress=progress,
         )
-        for run, name in zip(runs, short_names(runs), strict=True)
+        for run, name in zip(opened, short_names(opened), strict=True)
     ]
     results = [
         replace(result, significance=against_baselines(result, results, count_end=count_end))
         for result in results
     ]
+    first = results[0]
     return Evaluation(
         corpus=evaluated.folder.resolve().name,
         split=split,
-        is_training_corpus=corpus_fingerprint(evaluated) == runs[0].corpus_fingerprint,
+        is_training_corpus=evaluated.fingerprint == opened[0].corpus_fingerprint,
         count_end=count_end,
-        unknown_words=len(unknown),
+        unknown_words=first.unknown_words,
         runs=tuple(results),
-        bins=tuple(relation_bins(results[0].scores)),
+        bins=tuple(relation_bins(first.scores)),
         gold=match_strings(documents) if gold else None,
-        published_words=None if published_words is None else len(here & published.keys()),
-        words_to_spell=len(here),
+        published_words=None if published_words is None else first.published_words,
+        words_to_spell=first.words_to_spell,
     )
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The documents of a split as a run reads them, and the distinct words in them."""
+
+    documents: Sequence[LinkedDocument]
+    words: Sequence[int]
+    """How many words the corpus has in each document."""
+    distinct: frozenset[str]
+    """The distinct words of the split."""
+    distinct_anywhere: frozenset[str]
+    """Those of all splits of the corpus."""
+
+    @classmethod
+    def of(
+        cls, corpus: Corpus, split: str, documents: Sequence[LinkedDocument], run: Run
+    ) -> "_Texts":
+        """Link the documents anew if the run's corpus was linked in another way."""
+        words = [len(document.tokens) for document in documents]
+        if corpus.options == run.link_options:
+            return cls(
+                documents,
+                words,
+                frozenset(corpus.distinct_words((split,))),
+                frozenset(corpus.distinct_words()),
+            )
+        linked = [relink(document, run.link_options) for document in documents]
+        distinct = frozenset(word for document in linked for word in document.tokens.words)
+        others = (
+            word
+            for other in corpus.splits
+            if other != split
+            for document in corpus.documents(other)
+            for word in relink(document, run.link_options).tokens.words
+        )
+        return cls(linked, words, distinct, distinct.union(others))
 
 
 def evaluate_run(
     run: Run,
     name: str,
-    documents: Sequence[LinkedDocument],
+    texts: _Texts,
     *,
-    unknown_words: int,
-    words_to_spell: set[str],
     published: Mapping[str, float] | None = None,
     gold: bool = False,
     batch_size: int | None = None,
-    progress: Progress = lambda _what, _done: None,
+    progress: Progress = silent,
 ) -> RunResult:
     """Score documents with one run and, where their truth is known, judge its posterior."""
+    documents = texts.documents
     places: list[Place] = []
     gold_judge = GoldJudge(documents) if gold else None
-    last: Reading | None = None
 
-    def judge(reading: Reading, members: Sequence[LinkedDocument]) -> None:
-        nonlocal last
-        last = reading
-        if reading.is_latent:
-            places.extend(explain(reading, members))
+    def see(members: Sequence[LinkedDocument], scored: Sequence[ScoredDocument]) -> None:
+        known = [row for row, document in enumerate(members) if document.gold is not None]
+        if not run.model.has_posteriors or not known:
+            return
+        members, scored = [members[row] for row in known], [scored[row] for row in known]
+        for document, judged in zip(members, judge(members, scored), strict=True):
+            places.extend(places_of(document, judged))
             if gold_judge is not None:
-                gold_judge.see(reading, members)
+                gold_judge.add(document, judged)
 
-    progress(f"{name}: spelling unknown words", 0)
-    speller = SpelledWords(PublishedSpeller(published or {}, run.speller), words_to_spell)
-    scores = score(
+    progress(f"{name}: spelling unknown words", 0, 0)
+    space = run.space
+    if published:
+        space = space.with_speller(lambda speller: PublishedSpeller(published, speller))
+    to_spell = space.words_to_spell(texts.distinct)
+    unknown_words = len(space.words_to_spell(texts.distinct_anywhere))
+    scores = score_documents(
         run.model,
-        replace(run.encoder, speller=speller),
+        replace(run.encoder, space=space.prepared_for(texts.distinct)),
         run.collator,
         documents,
         unknown_words=unknown_words,
+        words=texts.words,
         batch_size=batch_size or run.config.training.validation_batch_size,
-        witness=judge,
-        progress=lambda what, done: progress(f"{name}: {what}", done),
+        judge=see,
+        progress=lambda what, done, total: progress(f"{name}: {what}", done, total),
     )
     annotated = [document for document in documents if document.gold is not None]
-    has_verdict = bool(annotated) and last is not None and last.is_latent
+    has_verdict = bool(annotated) and run.model.has_posteriors
     return RunResult(
         name=name,
         kind=run.kind,
-        backbone=backbone_name(run),
+        backbone=run.config.model.backbone.name,
+        model_label=run.model.label,
+        backbone_label=run.config.model.backbone.label,
+        footnote=run.model.footnote,
+        is_baseline=run.model.is_baseline,
         scores=tuple(scores),
-        is_joint=last is not None and last.is_joint,
+        is_joint=run.model.is_joint,
+        unknown_words=unknown_words,
+        words_to_spell=len(to_spell),
+        published_words=len(to_spell & (published or {}).keys()),
         significance={},
         annotation=(
             annotation_quality(places, unlinked=unlinked_mentions(annotated))
@@ -154,9 +210,9 @@ def against_baselines(
     baselines = [
         other
         for other in results
-        if other.kind in BASELINES and other.backbone == result.backbone and other is not result
+        if other.is_baseline and other.backbone == result.backbone and other is not result
     ]
-    if not baselines or result.kind in BASELINES:
+    if not baselines or result.is_baseline:
         return {}
     found = {}
     for spelling in Spelling:

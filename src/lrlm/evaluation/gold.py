@@ -1,4 +1,4 @@
-"""Claimed mentions beside gold mentions in, precision, recall and F1 out, summed over documents.
+"""Compare claimed mentions with gold mentions: precision, recall and F1 over all documents.
 
 Claims and gold mentions are compared exactly, at three levels: the span alone, the span with the
 object it names, and the span with the object and the relation's type. A gold mention may leave its
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from lrlm.corpora import GoldMention, LinkedDocument
+from lrlm.evaluation.judged import JudgedDocument
+from lrlm.text import GoldMention, LinkedDocument, Mention
 
 THRESHOLDS = tuple(number / 20 for number in range(1, 20))
 """The probabilities from which on a claim is made: 0.05, 0.10, … 0.95."""
@@ -129,6 +130,81 @@ class GoldMentions:
     def unreachable(self, level: Level) -> int:
         """Count the gold mentions that no candidate is."""
         return self.mentions[level] - self.every_candidate[level].right
+
+
+class GoldJudge:
+    """Judges what a model claims of many documents by their gold mentions."""
+
+    def __init__(self, documents: Sequence[LinkedDocument]) -> None:
+        """Take all documents that will be judged."""
+        total = gold_mentions(documents)
+        self._best_path, self._posterior = Tally(total), Tally(total)
+
+    def add(self, document: LinkedDocument, judged: JudgedDocument) -> None:
+        """Judge one document: its most probable segmentation, and every candidate's posterior."""
+        if document.gold is None:
+            return
+        best_path = [claim_of(document, mention) for mention in judged.best_path]
+        posterior = {
+            Claim(span.start, span.end, *fact): probability
+            for span in judged.spans
+            for fact, probability in span.facts
+        }
+        self._best_path.add(dict.fromkeys(best_path, 1.0), document.gold)
+        self._posterior.add(posterior, document.gold)
+
+    def quality(self) -> GoldQuality:
+        """Give how well all claims agree with the gold mentions."""
+        return GoldQuality(
+            best_path=self._best_path.counts(),
+            by_threshold={t: self._posterior.counts(t) for t in THRESHOLDS},
+        )
+
+
+def every_candidate(document: LinkedDocument) -> list[Claim]:
+    """Claim every candidate; spans may overlap, and a span may be claimed for several relations."""
+    return list(dict.fromkeys(claim_of(document, mention) for mention in document.mentions))
+
+
+def longest_match(document: LinkedDocument) -> list[Claim]:
+    """Go from left to right and claim the longest candidate that starts at a token.
+
+    Of candidates with the same span, the relation that comes first is claimed; the topic's own
+    name is the first of all.
+    """
+    claims = []
+    boundary = 0
+    for mention in sorted(document.mentions, key=lambda m: (m.start, -m.end, m.relation)):
+        if mention.start >= boundary:
+            claims.append(claim_of(document, mention))
+            boundary = mention.end
+    return claims
+
+
+def claim_of(document: LinkedDocument, mention: Mention) -> Claim:
+    """Say which relation a candidate would be copied through."""
+    relation = document.relations[mention.relation]
+    return Claim(mention.start, mention.end, relation.type, relation.object)
+
+
+def match_strings(documents: Sequence[LinkedDocument]) -> GoldMentions:
+    """Judge both baselines on the documents whose gold mentions are known."""
+    annotated = [document for document in documents if document.gold is not None]
+    total = gold_mentions(annotated)
+    every, longest = Tally(total), Tally(total)
+    for document in annotated:
+        for tally, claims in (
+            (every, every_candidate(document)),
+            (longest, longest_match(document)),
+        ):
+            tally.add(dict.fromkeys(claims, 1.0), document.gold or ())
+    return GoldMentions(
+        documents=len(annotated),
+        mentions=total,
+        without_fact=mentions_without_fact(annotated),
+        every_candidate=every.counts(),
+        longest_match=longest.counts(),
+    )
 
 
 def gold_mentions(documents: Iterable[LinkedDocument]) -> dict[Level, int]:

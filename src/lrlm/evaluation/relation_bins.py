@@ -1,4 +1,4 @@
-"""Scores of documents in, log-probability by number of relations out (the paper's figure)."""
+"""Log-probability by number of relations: the paper's figure."""
 
 import math
 from collections import Counter
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrlm.checks import check_at_least
-from lrlm.evaluation.scoring import DocumentScore
-from lrlm.evaluation.spelling import Spelling
+from lrlm.evaluation.document_scores import DocumentScore, Spelling
 
 
 @dataclass(frozen=True, slots=True)

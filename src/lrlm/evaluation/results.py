@@ -1,16 +1,23 @@
 """What an evaluation found, as values that tables, plots and other programs are made from."""
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lrlm.evaluation.annotation import AnnotationQuality
+from lrlm.evaluation.annotation_quality import AnnotationQuality
+from lrlm.evaluation.document_scores import (
+    DocumentScore,
+    Spelling,
+    inside_perplexity,
+    outside_perplexity,
+    perplexity,
+)
 from lrlm.evaluation.gold import GoldMentions, GoldQuality, Level, LevelCounts
-from lrlm.evaluation.perplexity import inside_perplexity, outside_perplexity, perplexity
 from lrlm.evaluation.relation_bins import RelationBin, binned_log_probs
-from lrlm.evaluation.scoring import DocumentScore
 from lrlm.evaluation.significance import Significance
-from lrlm.evaluation.spelling import Spelling
+from lrlm.text import bits_per_byte
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,27 @@ class RunResult:
     """Where the model has a posterior and the corpus knows the truth."""
     gold: GoldQuality | None = None
     """If it was asked for, where the model has a posterior."""
+    model_label: str = ""
+    """What tables call the model, as "LRLM"."""
+    backbone_label: str = ""
+    """What tables call the backbone, as "LSTM"."""
+    footnote: str = ""
+    """What must be known to read the figures; it begins with a mark."""
+    is_baseline: bool = False
+    """Whether other models are compared with it."""
+    unknown_words: int = 0
+    """|V_out|: distinct words of the corpus outside the run's vocabulary."""
+    words_to_spell: int = 0
+    """Distinct unknown words of the split."""
+    published_words: int = 0
+    """Of those, the ones that cost what a given table says."""
+
+    @property
+    def bits_per_byte(self) -> float | None:
+        """What a byte of the texts costs in bits, over all documents; ends are not counted."""
+        total = sum(score.text_bytes for score in self.scores)
+        nats = math.fsum(score.nats() for score in self.scores)
+        return bits_per_byte(nats, total) if total else None
 
 
 @dataclass(frozen=True)
@@ -68,9 +96,16 @@ class Evaluation:
         """Give a run's mean log-probability of a word in each bin."""
         return binned_log_probs(run.scores, self.bins, count_end=self.count_end)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values; docs/evaluation.md describes every field."""
+        return _evaluation(self)
 
-def as_dictionary(evaluation: Evaluation) -> dict[str, Any]:
-    """Give everything an evaluation found, ready to be written as JSON."""
+    def to_json(self) -> str:
+        """Write `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+
+
+def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "format": "lrlm evaluation",
         "version": 1,
@@ -103,6 +138,7 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         "backbone": run.backbone,
         "is_joint_with_one_annotation": run.is_joint,
         **evaluation.perplexities(run),
+        "bits_per_byte": run.bits_per_byte,
         "tokens": sum(score.units(count_end=evaluation.count_end) for score in run.scores),
         "significance": {
             spelling.value: {**asdict(found), "asterisks": found.asterisks}

@@ -1,4 +1,4 @@
-"""Scores of the same documents under two models in, how sure it is that they differ out."""
+"""How sure it is that two models differ, from their scores of the same documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lrlm.errors import InputError
-from lrlm.evaluation.scoring import DocumentScore
-from lrlm.evaluation.spelling import Spelling
+from lrlm.evaluation.document_scores import DocumentScore, Spelling
 
 LEVELS = (0.01, 0.05)
 """Below the first a difference has two asterisks, below the second one."""

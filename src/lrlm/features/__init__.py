@@ -1,36 +1,31 @@
 """Features: vectors of relations and of forms, and the spelling of unknown words."""
 
-from lrlm.features.cache import Progress, make_features
+from lrlm.features.cache import make_features
 from lrlm.features.config import (
     HASHED,
-    MINI,
-    PAPER,
     TRAIN,
     FeatureConfig,
-    FormConfig,
-    RelationConfig,
+    FormVectorConfig,
+    RelationVectorConfig,
     SpellingConfig,
 )
 from lrlm.features.features import Features
 from lrlm.features.form_vectors import SubwordFeaturiser
-from lrlm.features.graph import Graph
-from lrlm.features.relation_vectors import RelationTable
-from lrlm.features.spelling import SpellingModel
+from lrlm.features.relation_vectors import RelationTable, TripleTable
+from lrlm.features.spelling import SpellingModel, UnknownWordSpeller
 
 __all__ = [
     "HASHED",
-    "MINI",
-    "PAPER",
     "TRAIN",
     "FeatureConfig",
     "Features",
-    "FormConfig",
-    "Graph",
-    "Progress",
-    "RelationConfig",
+    "FormVectorConfig",
     "RelationTable",
+    "RelationVectorConfig",
     "SpellingConfig",
     "SpellingModel",
     "SubwordFeaturiser",
+    "TripleTable",
+    "UnknownWordSpeller",
     "make_features",
 ]

@@ -1,4 +1,4 @@
-"""Training texts or a published `.bin` in, form vectors out: fastText, through gensim.
+"""Train fastText vectors of words with gensim, or read published ones.
 
 gensim is needed to make the vectors, not to use them: what comes out is our own table.
 """
@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from lrlm.errors import FormatError, InputError, MissingExtraError
-from lrlm.features.config import FormConfig
+from lrlm.features.config import HASHED, FormVectorConfig
 from lrlm.features.form_vectors import SubwordFeaturiser
+from lrlm.progress import Progress, silent
+
+DOING = "making form vectors"
 
 _LONGEST_SENTENCE = 10_000
 """gensim drops what stands beyond, without a word."""
@@ -23,13 +26,15 @@ _SUBSAMPLING = 1e-4
 
 def train_fasttext(
     texts: Callable[[], Iterable[Sequence[str]]],
-    config: FormConfig,
+    config: FormVectorConfig,
     *,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress = silent,
 ) -> SubwordFeaturiser:
     """Learn vectors with skip-grams; `texts` gives the texts' words anew for every epoch.
 
-    One worker and a seed: the same texts and config give the same vectors in every process.
+    gensim trains on one thread with a seed: the same texts and settings give the same vectors in
+    every process. Progress counts the words read, over all epochs; while the words are counted
+    for the first time, the total is not known.
     """
     models = _gensim_models()
     model = models.FastText(
@@ -44,24 +49,26 @@ def train_fasttext(
         seed=config.seed,
         workers=1,
     )
-    sentences = _Sentences(texts, config.epochs, progress)
+    sentences = _Sentences(texts, progress)
     model.build_vocab(corpus_iterable=sentences)
     if not len(model.wv):
         raise InputError(
             f"no word stands in the training texts {config.min_count} times"
-            " (FormConfig.min_count), so fastText has nothing to learn from"
+            " (features.forms.min_count), so fastText has nothing to learn from"
         )
+    sentences.expect(config.epochs)
     model.train(
         corpus_iterable=sentences,
         total_examples=model.corpus_count,
         total_words=model.corpus_total_words,
         epochs=config.epochs,
     )
-    progress(config.epochs, config.epochs)
     return _convert(model.wv, range(len(model.wv)))
 
 
-def read_fasttext(path: Path, config: FormConfig, words: Collection[str]) -> SubwordFeaturiser:
+def read_fasttext(
+    path: Path, config: FormVectorConfig, words: Collection[str]
+) -> SubwordFeaturiser:
     """Read a published file, keeping all n-grams and the vectors of `words` that it has.
 
     Other words keep the vectors of their n-grams. gensim reads the whole file into memory.
@@ -75,7 +82,7 @@ def read_fasttext(path: Path, config: FormConfig, words: Collection[str]) -> Sub
         raise FormatError(f"{path}: not a fastText .bin file, or damaged ({error})") from None
     if vectors.vector_size != config.width:
         raise InputError(
-            f"{path}: holds vectors of width {vectors.vector_size}, but FormConfig.width is"
+            f"{path}: holds vectors of width {vectors.vector_size}, but features.forms.width is"
             f" {config.width}; set it to {vectors.vector_size}"
         )
     kept = [row for row, word in enumerate(vectors.index_to_key) if word in words]
@@ -85,21 +92,20 @@ def read_fasttext(path: Path, config: FormConfig, words: Collection[str]) -> Sub
 class _Sentences:
     """Texts that can be read again, as gensim wants them: once to count, then once an epoch."""
 
-    def __init__(
-        self,
-        texts: Callable[[], Iterable[Sequence[str]]],
-        epochs: int,
-        progress: Callable[[int, int], None],
-    ) -> None:
-        self._texts, self._epochs, self._progress = texts, epochs, progress
-        self._readings = -1
+    def __init__(self, texts: Callable[[], Iterable[Sequence[str]]], progress: Progress) -> None:
+        self._texts, self._progress = texts, progress
+        self._words = self._total = 0
+
+    def expect(self, epochs: int) -> None:
+        """All texts have been read once, and will be read so many times more."""
+        self._words, self._total = 0, epochs * self._words
 
     def __iter__(self) -> Iterator[Sequence[str]]:
-        self._readings += 1
-        self._progress(max(0, self._readings - 1), self._epochs)
         for words in self._texts():
             for start in range(0, len(words), _LONGEST_SENTENCE):
                 yield words[start : start + _LONGEST_SENTENCE]
+            self._words += len(words)
+            self._progress(DOING, self._words, self._total)
 
 
 def _convert(vectors: Any, rows: Sequence[int]) -> SubwordFeaturiser:
@@ -119,7 +125,7 @@ def _gensim_models() -> Any:
     except ImportError:
         raise MissingExtraError(
             "fastText vectors are made with gensim, which is not installed: run"
-            " pip install 'lrlm[fasttext]', or take vectors that need no training: --set"
-            " features.forms.source=hashed"
+            f" pip install 'lrlm[fasttext]', or set features.forms.source to {HASHED!r} for vectors"
+            " that need no training"
         ) from None
     return gensim.models

@@ -1,4 +1,4 @@
-"""What a model is given beside the text, as one value that a run can carry along."""
+"""What a model is given beside its text, as one value that a run can carry along."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,28 +18,33 @@ class Features:
     """Vectors of relations, vectors of forms, and the spelling of unknown words; all frozen."""
 
     relations: RelationTable
-    """Type and object ids for the encoder, and their vectors."""
+    """Relation types and objects with their ids and vectors."""
     featuriser: SubwordFeaturiser
-    """Forms to vectors, for the collator."""
-    speller: SpellingModel
-    """Words to log-probabilities, for the encoder."""
+    """Gives surface forms their vectors."""
+    speller: SpellingModel | None
+    """Gives words the probability of their spelling; None where there are no unknown words."""
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """Write everything to a new folder."""
-        with new_folder(folder) as draft:
+        with new_folder(Path(folder)) as draft:
             self.relations.save(draft / RELATIONS)
             self.featuriser.save(draft / FORMS)
-            self.speller.save(draft / SPELLING)
-            write_manifest(draft, format=FORMAT, version=VERSION)
+            if self.speller is None:
+                write_manifest(draft, format=FORMAT, version=VERSION, spelling=False)
+            else:
+                self.speller.save(draft / SPELLING)
+                write_manifest(draft, format=FORMAT, version=VERSION)
 
     @classmethod
-    def load(cls, folder: Path) -> "Features":
+    def open(cls, folder: Path | str) -> "Features":
         """Read what `save` wrote; nothing else is needed, wherever the folder was copied to."""
-        read_manifest(
+        folder = Path(folder)
+        manifest = read_manifest(
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
         )
+        has_speller = manifest.get("spelling", True)  # most folders have one and say nothing of it
         return cls(
-            RelationTable.load(folder / RELATIONS),
-            SubwordFeaturiser.load(folder / FORMS),
-            SpellingModel.load(folder / SPELLING),
+            RelationTable.open(folder / RELATIONS),
+            SubwordFeaturiser.open(folder / FORMS),
+            SpellingModel.open(folder / SPELLING) if has_speller else None,
         )

@@ -1,4 +1,4 @@
-"""A folder of OpenKE's published vectors in, the vectors of the names that are needed out.
+"""Read the published vectors of OpenKE, of those names only that a corpus needs.
 
     entity2id.txt, relation2id.txt      a count, then a line `name id` for each, by tab or space
     entity2vec.bin, relation2vec.bin    little-endian float32, a row an id
@@ -10,14 +10,14 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from lrlm.arrays import Floats
 from lrlm.errors import FormatError, InputError
 
-Vectors = dict[str, npt.NDArray[np.float32]]
+VectorsByName = dict[str, Floats]
 
 _BYTES = 4
-"""Of a float32."""
+"""Size of a float32."""
 
 FILES = ("entity2id.txt", "entity2vec.bin", "relation2id.txt", "relation2vec.bin")
 
@@ -25,17 +25,19 @@ FILES = ("entity2id.txt", "entity2vec.bin", "relation2id.txt", "relation2vec.bin
 def openke_files(folder: Path) -> tuple[Path, ...]:
     """Give the files that are read, in a fixed order; all of them must be there."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: there is no such folder (RelationConfig.source)")
+        raise InputError(f"{folder}: there is no such folder (features.relations.source)")
     paths = tuple(folder / name for name in FILES)
     for path in paths:
         if not path.is_file():
-            raise InputError(f"{path}: there is no such file; OpenKE's folder holds {FILES}")
+            raise InputError(
+                f"{path}: there is no such file; such a folder holds {', '.join(FILES)}"
+            )
     return paths
 
 
 def read_openke(
     folder: Path, *, nodes: AbstractSet[str], types: AbstractSet[str], width: int
-) -> tuple[Vectors, Vectors]:
+) -> tuple[VectorsByName, VectorsByName]:
     """Give the vectors of those nodes and types that have one, in the order of their names."""
     entity_ids, entity_vectors, relation_ids, relation_vectors = openke_files(folder)
     return (
@@ -44,7 +46,7 @@ def read_openke(
     )
 
 
-def _read(ids_path: Path, vectors_path: Path, names: AbstractSet[str], width: int) -> Vectors:
+def _read(ids_path: Path, vectors_path: Path, names: AbstractSet[str], width: int) -> VectorsByName:
     count, ids = _read_ids(ids_path, names)
     size = vectors_path.stat().st_size
     if size != count * width * _BYTES:
@@ -52,7 +54,7 @@ def _read(ids_path: Path, vectors_path: Path, names: AbstractSet[str], width: in
     if not count:
         return {}
     table = np.memmap(vectors_path, dtype="<f4", mode="r", shape=(count, width))
-    vectors: Vectors = {}
+    vectors: VectorsByName = {}
     for name in sorted(ids):
         vector = np.array(table[ids[name]], dtype=np.float32)
         if not np.isfinite(vector).all():
@@ -65,7 +67,7 @@ def _why_wrong(size: int, count: int, width: int, ids_name: str) -> str:
     if count and size and size % (count * _BYTES) == 0:
         actual = size // (count * _BYTES)
         return (
-            f"holds vectors of width {actual}, but RelationConfig.width is {width};"
+            f"holds vectors of width {actual}, but features.relations.width is {width};"
             f" set it to {actual}"
         )
     return (

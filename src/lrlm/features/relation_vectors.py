@@ -1,36 +1,104 @@
-"""Vectors of relation types and of objects by name, in memory and on disk.
+"""The facts of a corpus as numbers, and the vectors of their relation types and objects.
 
 A relation's embedding is `[vector of its type; vector of its object]`. Types without a vector get
 ids behind those that have one: a model learns vectors for them, one a type. Whatever has no id at
 all (an object without a vector, a type that training did not see) is `UNSEEN` to the encoder.
 
-Shapes: K types with a vector, O objects, D width.
+Shapes: N triples, K types with a vector, O objects, D width.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
+from lrlm.arrays import Integers
 from lrlm.artifacts import new_folder, read_manifest, write_manifest
 from lrlm.checks import check_shape
-from lrlm.errors import ShapeError
-from lrlm.features.graph import Graph
-from lrlm.features.names import read_names, write_names
-from lrlm.features.tensors import read_tensors, write_tensors
+from lrlm.corpora.corpus import Corpus
+from lrlm.errors import InputError, ShapeError
+from lrlm.knowledge.topic import TITLE
+from lrlm.tensor_files import read_names, read_tensors, write_names, write_tensors
 
 FORMAT = "lrlm relation vectors"
 VERSION = 1
 VECTORS, TYPES, OBJECTS = "vectors.safetensors", "types.json", "objects.json"
 
+NameColumns = tuple[pa.Array, pa.Array, pa.Array]
+"""Topics, types and objects of triples, by name."""
+
+
+@dataclass(frozen=True)
+class TripleTable:
+    """The distinct facts of all topics of a corpus as numbers: what relation vectors are made from.
+
+    The topics of validation and test are among them, for their facts are what a model is given
+    about them. Nothing is taken from the texts, and `@title`, which only says what a topic is
+    called, is no fact. Triples are sorted, and names are in the order of their code points.
+    """
+
+    nodes: tuple[str, ...]
+    """Topics and objects that stand in a triple."""
+    types: tuple[str, ...]
+    triples_N3: Integers
+    """Indices of topic, type and object."""
+    training_types: frozenset[str] = frozenset()
+    """Types, `@title` among them, in the facts of training topics: a model can learn these."""
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "TripleTable":
+        """Read the facts of all documents of all splits."""
+        parts: list[NameColumns] = []
+        training_types = {TITLE}
+        for split in corpus.splits:
+            for topics, types, objects in _facts(corpus, split):
+                parts.append((topics, types, objects))
+                if split == "train":
+                    training_types.update(types.unique().to_pylist())
+        if not any(len(types) for _, types, _ in parts):
+            raise InputError(f"{corpus.folder} has no facts to make relation vectors from")
+        topics, types, objects = (pa.concat_arrays(arrays) for arrays in zip(*parts, strict=True))
+        return cls.from_names((topics, types, objects), training_types)
+
+    @classmethod
+    def from_names(cls, names: NameColumns, training_types: Iterable[str] = ()) -> "TripleTable":
+        """Number three equally long arrays of names."""
+        topics, types, objects = names
+        nodes, (heads_N, tails_N) = _number(topics, objects)
+        type_names, (types_N,) = _number(types)
+        triples_N3 = np.unique(np.stack([heads_N, types_N, tails_N], axis=1), axis=0)
+        return cls(nodes, type_names, triples_N3, frozenset(training_types))
+
+
+def _facts(corpus: Corpus, split: str) -> Iterator[NameColumns]:
+    """Give the facts of a split, a batch of documents at a time."""
+    columns = ["topic", "relations.list.element.type", "relations.list.element.object"]
+    for batch in corpus.batches(split, columns):
+        relations = batch.column("relations")
+        topics = batch.column("topic").take(pc.list_parent_indices(relations))
+        types, objects = relations.flatten().flatten()
+        is_fact = pc.not_equal(types, TITLE)
+        yield topics.filter(is_fact), types.filter(is_fact), objects.filter(is_fact)
+
+
+def _number(*arrays: pa.Array) -> tuple[tuple[str, ...], list[Integers]]:
+    """Give the distinct names of all arrays, sorted, and for each array the names' places."""
+    names = pa.concat_arrays(arrays).unique()
+    names = names.take(pc.sort_indices(names))  # by UTF-8 bytes, which is by code points
+    places = [pc.index_in(array, names).to_numpy().astype(np.int64) for array in arrays]
+    return tuple(names.to_pylist()), places
+
 
 @dataclass(frozen=True)
 class RelationTable:
-    """Names and vectors; the place of a name is its id."""
+    """Relation types and objects with their vectors; the place of a name is its id."""
 
     types: tuple[str, ...]
     """The K types that have a vector, then those whose vectors a model has to learn."""
@@ -49,10 +117,14 @@ class RelationTable:
 
     @classmethod
     def of(
-        cls, graph: Graph, types: Mapping[str, Tensor], objects: Mapping[str, Tensor], width: int
+        cls,
+        triples: TripleTable,
+        types: Mapping[str, Tensor],
+        objects: Mapping[str, Tensor],
+        width: int,
     ) -> "RelationTable":
-        """Lay out the vectors that a graph's names have, which may be none of them."""
-        learned = sorted(graph.training_types - types.keys())
+        """Lay out the vectors that the names of triples have, which may be none of them."""
+        learned = sorted(triples.training_types - types.keys())
         return cls(
             (*types, *learned),
             _stack(types.values(), width),
@@ -98,7 +170,7 @@ class RelationTable:
             )
 
     @classmethod
-    def load(cls, folder: Path) -> "RelationTable":
+    def open(cls, folder: Path) -> "RelationTable":
         """Read what `save` wrote."""
         manifest = read_manifest(
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"

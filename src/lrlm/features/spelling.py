@@ -1,30 +1,37 @@
-"""Words in, log-probabilities of their spellings out; or nothing in, and sampled spellings out.
+"""Score how words are spelled, and spell new ones: the model of unknown words.
 
 The character model is frozen here. Words are scored as a tree: what two words share at their
 beginning is read once, and all beginnings of the same length are read together.
+
+A spelling model gives probability to all words, also to those that have an id in a vocabulary.
+Where only words without one are spelled, that share would be lost: it is divided out. The text
+`</s>` is no word of a vocabulary, and is spelled like any other.
+
+    P(spelling | not in V) = P(spelling) / (1 − Σ_{v ∈ V} P(v))
 
 Shapes: W words, L characters of the longest and its end, C characters of all words, P distinct
 beginnings of one length, S symbols, H width of the state.
 """
 
+import functools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Barrier, Lock, Thread
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from lrlm.arrays import Doubles, Floats, Integers
 from lrlm.artifacts import new_folder, read_manifest, write_manifest
-from lrlm.batching.encoding import Floats
-from lrlm.errors import LrlmError
-from lrlm.features.alphabet import END, ESCAPE, FIRST, Alphabet
-from lrlm.features.frozen_characters import FrozenCharacters
-from lrlm.features.tensors import read_tensors, write_tensors
-from lrlm.features.threads import one_thread
+from lrlm.errors import InputError, LrlmError
+from lrlm.features.character_model import END, ESCAPE, FIRST, Alphabet, FrozenCharacters
+from lrlm.tensor_files import read_tensors, write_tensors
+from lrlm.text import Vocabulary
 
 FORMAT = "lrlm spelling model"
 VERSION = 1
@@ -39,12 +46,10 @@ _FEWEST_ROWS = 16
 would depend on how many words it is scored with."""
 
 _ROUNDS = 1000
+"""How often words are drawn again before a model is given up."""
 
 _LONGEST_STEERED = 24
 """Characters from which on a word that is not simply drawn ends: the most probable may go round."""
-
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +75,16 @@ class SpellingModel:
         self._escape_nats = float(np.log(alphabet.escaped))
         self._cache: dict[str, float] = {}
         self._cache_size = cache_size
+        self._lock = Lock()
 
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word: of all its characters and its end, (W,).
 
-        A word's score does not depend on the other words; that of the empty word is -inf.
+        A word's score does not depend on the other words; that of the empty word is -inf. Threads
+        may share a model.
         """
+        # Another thread may add to this dictionary, or put an empty one in its place, but what is
+        # in it stays: a word that is not missing now is still there when it is looked up.
         cache = self._cache
         missing = sorted({word for word in words if word not in cache})
         scores = self._score_all(missing) if missing else {}
@@ -84,10 +93,8 @@ class SpellingModel:
             dtype=np.float32,
             count=len(words),
         )
-        if len(cache) + len(scores) > self._cache_size:
-            cache.clear()
-        if len(scores) <= self._cache_size:
-            cache.update(scores)
+        if scores:
+            self._keep(scores)
         return result
 
     def sample(
@@ -124,7 +131,7 @@ class SpellingModel:
             )
 
     @classmethod
-    def load(cls, folder: Path) -> "SpellingModel":
+    def open(cls, folder: Path) -> "SpellingModel":
         """Read what `save` wrote."""
         manifest = read_manifest(
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
@@ -136,16 +143,32 @@ class SpellingModel:
         weights = read_tensors(folder / WEIGHTS, shapes)
         return cls(alphabet, FrozenCharacters(weights))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what a copy has of its own: the cache and its lock."""
+        return {**self.__dict__, "_cache": {}, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin with an empty cache."""
+        self.__dict__.update(state, _lock=Lock())
+
+    def _keep(self, scores: dict[str, float]) -> None:
+        """Remember scores for the next time, within the bounds of the cache."""
+        with self._lock:
+            if len(self._cache) + len(scores) > self._cache_size:
+                self._cache = {}
+            if len(scores) <= self._cache_size:
+                self._cache.update(scores)
+
     def _score_all(self, words: list[str]) -> dict[str, float]:
-        # Cores share the parts, not the operations on one: they never wait for each other.
+        # Cores share the parts, not the operations on one: they never wait for each other, and a
+        # product is always computed by one core, for several would round otherwise.
         parts = [sorted(part) for part in _chunks(sorted(words, key=len))]
-        cores = min(torch.get_num_threads(), len(parts))
-        with one_thread():
-            if cores == 1:
-                scores = [self._score(part) for part in parts]
-            else:
-                with ThreadPoolExecutor(cores, "spelling", torch.set_num_threads, (1,)) as pool:
-                    scores = list(pool.map(self._score, parts))
+        cores = torch.get_num_threads()
+        if cores == 1:
+            scores = list(map(self._score, parts))
+        else:
+            pool = _one_core_threads(os.getpid(), cores)  # a process that is forked has none
+            scores = list(pool.map(self._score, parts))
         return {
             word: score
             for part, scores_W in zip(parts, scores, strict=True)
@@ -245,7 +268,7 @@ def _chunks(words: list[str]) -> Iterator[list[str]]:
             start = end
 
 
-def _shared_beginnings(symbols_WL: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _shared_beginnings(symbols_WL: Integers) -> Integers:
     """Tell how many symbols each word shares with the one before it."""
     words, length = symbols_WL.shape
     shared_W = np.zeros(words, dtype=np.int64)
@@ -254,9 +277,107 @@ def _shared_beginnings(symbols_WL: npt.NDArray[np.int64]) -> npt.NDArray[np.int6
     return shared_W
 
 
-def _fill_up(indices: npt.NDArray[np.int64]) -> Tensor:
+def _fill_up(indices: Integers) -> Tensor:
     """Repeat the first row's index up to the fewest rows that are computed."""
     missing = _FEWEST_ROWS - len(indices)
     if missing > 0:
         indices = np.concatenate([indices, np.zeros(missing, dtype=np.int64)])
     return torch.from_numpy(indices)
+
+
+@functools.cache
+def _one_core_threads(_process: int, threads: int) -> ThreadPoolExecutor:
+    """Give threads in each of which PyTorch computes on one core; they live with the process.
+
+    They are started once, and all together: `torch.set_num_threads` sets the number of the calling
+    thread, but also the number that other threads begin with when they first use PyTorch. Threads
+    that have used it keep theirs, and for new ones it is set back at once.
+    """
+    pool = ThreadPoolExecutor(threads, "spelling", _use_one_core, (Lock(),))
+    all_started = Barrier(threads)
+    list(pool.map(lambda _: all_started.wait(), range(threads)))
+    return pool
+
+
+def _use_one_core(lock: Lock) -> None:
+    with lock:
+        usual = torch.get_num_threads()
+        torch.set_num_threads(1)
+        setter = Thread(target=torch.set_num_threads, args=(usual,))
+        setter.start()
+        setter.join()
+
+
+class SamplingSpeller(Protocol):
+    """A distribution over all words."""
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        """Give the log-probability of each word's characters, end symbol included."""
+
+    def sample(
+        self, count: int, *, generator: torch.Generator, manner: Manner | None = None
+    ) -> list[str]:
+        """Spell words at random."""
+
+
+class UnknownWordSpeller:
+    """The distribution over words that a spelling model has left when those of V are taken out."""
+
+    def __init__(
+        self, speller: SamplingSpeller, vocabulary: Vocabulary, *, log_unknown: float
+    ) -> None:
+        """`log_unknown` is log(1 − Σ P(v)), as `log_unknown_mass` gives it."""
+        self._speller = speller
+        self._vocabulary = vocabulary
+        self.log_unknown = log_unknown
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        """Give the log-probability of each word, given that it is not in the vocabulary."""
+        scores: Floats = self._speller.log_probs(words) - np.float32(self.log_unknown)
+        return scores
+
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: torch.Generator,
+        temperature: float = 1.0,
+        capitals: bool = True,
+    ) -> list[str]:
+        """Spell words at random, again and again where they are in the vocabulary.
+
+        At another temperature than 1, a word does not end where it would be one of the vocabulary:
+        at low ones there would hardly be any other. At 0 every word is the same. Without
+        `capitals`, no word has a capital letter.
+        """
+        manner = None
+        if temperature != 1:
+            manner = Manner(
+                temperature,
+                refuses=self._vocabulary.__contains__,
+                leaves_out=lambda character: not capitals and has_capital(character),
+            )
+        words: list[str] = []
+        for _ in range(_ROUNDS):
+            if len(words) >= count:
+                return words[:count]
+            drawn = self._speller.sample(count - len(words), generator=generator, manner=manner)
+            words += [word for word in drawn if self._is_wanted(word, capitals=capitals)]
+        raise LrlmError("the spelling model hardly ever spells a word outside the vocabulary")
+
+    def _is_wanted(self, word: str, *, capitals: bool) -> bool:
+        return word not in self._vocabulary and (capitals or not has_capital(word))
+
+
+def has_capital(word: str) -> bool:
+    """Say whether a letter of a word is a capital, as in most names."""
+    return any(character.isupper() or character.istitle() for character in word)
+
+
+def log_unknown_mass(speller: SamplingSpeller, vocabulary: Vocabulary) -> float:
+    """Give log(1 − Σ P(v)) over the words of a vocabulary: a constant of the two."""
+    words = [word for word in vocabulary.words if word in vocabulary]
+    known = float(np.exp(speller.log_probs(words).astype(np.float64)).sum())
+    if not known < 1:
+        raise InputError("the spelling model gives no probability to words outside the vocabulary")
+    return float(np.log1p(-known))

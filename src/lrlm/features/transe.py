@@ -1,4 +1,4 @@
-"""A graph in, vectors of its nodes and relation types out: TransE (Bordes et al., 2013).
+"""Learn vectors of nodes and relation types from triples with TransE (Bordes et al., 2013).
 
 A fact ⟨h, r, t⟩ is a translation: h + r ≈ t. A true triple must be nearer than the same triple with
 another head or tail, by a margin. Only the rows that a batch touches are updated, so an epoch costs
@@ -7,7 +7,6 @@ what its triples cost, however many nodes there are.
 Shapes: B triples of a batch, K negatives of each, M nodes, T relation types, D width.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lrlm.features.config import RelationConfig
-from lrlm.features.graph import Graph
-from lrlm.features.threads import one_thread
+from lrlm.features.config import RelationVectorConfig
+from lrlm.features.relation_vectors import TripleTable
+from lrlm.progress import Progress, silent
+
+DOING = "making relation vectors"
 
 _REDRAWS = 8
-"""Times that false triples which turn out to be true are drawn again."""
+"""How often false triples that turn out to be true are drawn again at most."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class Translations:
 class Corrupter:
     """Makes false triples of true ones by replacing the head or the tail."""
 
-    def __init__(self, graph: Graph, *, filtered: bool) -> None:
-        self._nodes = len(graph.nodes)
-        self._types = len(graph.types)
-        self._known = torch.from_numpy(np.sort(self._key(torch.from_numpy(graph.triples_N3))))
+    def __init__(self, triples: TripleTable, *, filtered: bool) -> None:
+        self._nodes = len(triples.nodes)
+        self._types = len(triples.types)
+        self._known = torch.from_numpy(np.sort(self._key(torch.from_numpy(triples.triples_N3))))
         self._filtered = filtered
 
     def _key(self, triples_N3: Tensor) -> Tensor:
@@ -48,7 +49,7 @@ class Corrupter:
         return (head_N * self._types + type_N) * self._nodes + tail_N
 
     def is_known(self, triples_N3: Tensor) -> Tensor:
-        """Tell which triples are in the graph."""
+        """Tell which triples are true."""
         key_N = self._key(triples_N3)
         place_N = torch.searchsorted(self._known, key_N).clamp_(max=len(self._known) - 1)
         return self._known[place_N] == key_N
@@ -83,27 +84,29 @@ def replace(triples_B3: Tensor, node_BK: Tensor, replaces_head_BK: Tensor) -> Te
     )
 
 
-@one_thread()
 def train_transe(
-    graph: Graph,
-    config: RelationConfig,
-    *,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    triples: TripleTable, config: RelationVectorConfig, *, progress: Progress = silent
 ) -> Translations:
-    """Learn vectors; the same graph and config give the same vectors. Progress is in epochs."""
+    """Learn vectors; progress counts the triples seen, over all epochs.
+
+    On one thread, the same triples and settings give the same vectors to the bit. On several, the
+    order of sums is not fixed, and such small operations mostly wait for each other: beside other
+    work, two threads took about five times the CPU time of one.
+    """
     generator = torch.Generator().manual_seed(config.seed)
-    nodes = _embedding(len(graph.nodes), config.width, generator)
-    types = _embedding(len(graph.types), config.width, generator)
-    corrupter = Corrupter(graph, filtered=config.filtered)
-    triples_N3 = torch.from_numpy(graph.triples_N3)
+    nodes = _embedding(len(triples.nodes), config.width, generator)
+    types = _embedding(len(triples.types), config.width, generator)
+    corrupter = Corrupter(triples, filtered=config.filtered)
+    triples_N3 = torch.from_numpy(triples.triples_N3)
     optimiser = torch.optim.SparseAdam([nodes.weight, types.weight], lr=config.learning_rate)
     batches = -(-len(triples_N3) // config.batch_size)
     schedule = torch.optim.lr_scheduler.LinearLR(
         optimiser, start_factor=1.0, end_factor=1e-3, total_iters=config.epochs * batches
     )
     loss = 0.0
-    for epoch in range(config.epochs):
-        progress(epoch, config.epochs)
+    seen, to_see = 0, config.epochs * len(triples_N3)
+    progress(DOING, seen, to_see)
+    for _ in range(config.epochs):
         order_N = torch.randperm(len(triples_N3), generator=generator)
         loss = 0.0
         for rows_B in torch.split(order_N, config.batch_size):
@@ -124,7 +127,8 @@ def train_transe(
             schedule.step()
             _onto_sphere(nodes.weight, torch.cat([triples_B3[:, ::2].flatten(), node_BK.flatten()]))
             loss += float(loss_BK.detach().mean()) * len(rows_B)
-    progress(config.epochs, config.epochs)
+            seen += len(rows_B)
+            progress(DOING, seen, to_see)
     return Translations(
         nodes.weight.detach(), types.weight.detach(), loss=loss / max(1, len(triples_N3))
     )

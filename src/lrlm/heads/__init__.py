@@ -1,12 +1,19 @@
-"""Heads: states in, log-probabilities of sources, words, relations and forms out."""
+"""Heads: log-probabilities of sources, words, relations and forms in a hidden state."""
 
-from lrlm.heads.choosing import Choosing
+from lrlm.heads.choosing import Choosing, taken
 from lrlm.heads.clusters import SoftmaxCost, choose_cutoffs, measure_softmax_cost
 from lrlm.heads.forms import FormHead
 from lrlm.heads.relations import RelationConfig, RelationHead, RelationVectors, VectorTable
 from lrlm.heads.source import SourceHead
-from lrlm.heads.word_choice import WordChoice
-from lrlm.heads.words import WordConfig, WordEmbedding, WordHead
+from lrlm.heads.words import (
+    TokenChooser,
+    TokenEmbedding,
+    TokenHead,
+    WordChooser,
+    WordConfig,
+    WordEmbedding,
+    WordHead,
+)
 
 __all__ = [
     "Choosing",
@@ -16,11 +23,15 @@ __all__ = [
     "RelationVectors",
     "SoftmaxCost",
     "SourceHead",
+    "TokenChooser",
+    "TokenEmbedding",
+    "TokenHead",
     "VectorTable",
-    "WordChoice",
+    "WordChooser",
     "WordConfig",
     "WordEmbedding",
     "WordHead",
     "choose_cutoffs",
     "measure_softmax_cost",
+    "taken",
 ]

@@ -1,4 +1,4 @@
-"""Log-probabilities in, one choice a row out: at random, or the best, or something between.
+"""Make one choice a row from log-probabilities: at random, the best, or in between.
 
 Shapes: X rows, N choices.
 """

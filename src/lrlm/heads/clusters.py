@@ -1,4 +1,4 @@
-"""Word counts and the cost of a softmax on a device in, the cutoffs of an adaptive softmax out.
+"""Choose the clusters of an adaptive softmax for a vocabulary and a device.
 
 An adaptive softmax (Grave et al. 2017) puts the frequent words into a head that is scored for
 every token, and the rare ones into tails that are scored only for the tokens that need them, with

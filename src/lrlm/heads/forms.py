@@ -1,4 +1,4 @@
-"""States and the features of forms in, log-probabilities of each object's forms out.
+"""Choose one of the surface forms of an object.
 
 Shapes: Q choices (a state and an object), D width of states, F forms of all choices, W width of
 form features.
@@ -7,7 +7,7 @@ form features.
 import torch
 from torch import Tensor, nn
 
-from lrlm.checks import check_ids, check_shape
+from lrlm.checks import check_shape
 
 
 class FormHead(nn.Module):
@@ -24,7 +24,6 @@ class FormHead(nn.Module):
         check_shape("states_QD", states_QD, (None, self.state_size))
         check_shape("features_FW", features_FW, (None, self.feature_size))
         check_shape("query_F", query_F, (len(features_FW),))
-        check_ids("query_F", query_F, 0, len(states_QD))
         scores_F = (self.linear(states_QD)[query_F] * features_FW).sum(1)
         return _log_softmax_within(scores_F, query_F, len(states_QD))
 

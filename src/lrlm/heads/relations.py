@@ -1,4 +1,4 @@
-"""Relations and states in, vectors of the relations and log-probabilities of choosing each out.
+"""Represent the relations of a topic as vectors, and choose one of them in a state.
 
 Shapes: B rows (topics), R relations of a row, S states of a row, D width of states, W width of a
 relation's vector, V vectors of a table.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from lrlm.checks import check_at_least, check_ids, check_rate, check_shape
+from lrlm.checks import check_at_least, check_rate, check_shape
 
 UNSEEN = -1
 """The id of a relation type or an object that has no vector of its own."""
@@ -34,10 +34,10 @@ class RelationConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        check_at_least("RelationConfig.type_size", self.type_size, 1)
-        check_at_least("RelationConfig.object_size", self.object_size, 1)
-        check_at_least("RelationConfig.hidden_size", self.hidden_size, 1)
-        check_rate("RelationConfig.unseen_rate", self.unseen_rate)
+        check_at_least("model.relations.type_size", self.type_size, 1)
+        check_at_least("model.relations.object_size", self.object_size, 1)
+        check_at_least("model.relations.hidden_size", self.hidden_size, 1)
+        check_rate("model.relations.unseen_rate", self.unseen_rate)
 
 
 class VectorTable(nn.Module):
@@ -73,7 +73,6 @@ class VectorTable(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look up vectors: ids of any shape → that shape with the width behind it."""
-        check_ids("ids", ids, UNSEEN, len(self))
         given = len(self.given_VW)
         vectors = nn.functional.embedding((ids + 1 - given).clamp(min=0), self.learned_VW)
         if not given:

@@ -1,4 +1,4 @@
-"""States in, log-probabilities of the two sources out: a word, or a relation.
+"""Choose whether the next segment is a word or a copied name.
 
 Shapes: X states, D width.
 """

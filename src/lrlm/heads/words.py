@@ -1,11 +1,16 @@
-"""Words in, vectors out; states in, log-probabilities of words out: full or adaptive, tied or not.
+"""Read and write words: their vectors, and a softmax over them, full or adaptive, tied or not.
+
+A model reads tokens through a `TokenEmbedding` and writes them through a `TokenHead`. The classes
+here are those for a vocabulary of words; a pretrained language model brings its own.
 
 Word ids are in order of frequency. With cutoffs, the words from one cutoff to the next form a
 cluster; the vectors of each cluster are narrower than those of the one before.
 
-Shapes: X states or words, D width of states, E of embeddings, P of the projection, V words.
+Shapes: X states or words, D width of states, E of embeddings, P of the projection, V words, C
+choices of the head (frequent words and tails), Y states whose word is in a tail.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,8 +19,54 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lrlm.checks import check_at_least, check_ids, check_shape
+from lrlm.backbones import packed_linear
+from lrlm.checks import check_at_least, check_shape
 from lrlm.errors import InputError
+from lrlm.heads.choosing import Choosing, taken
+
+_MOST_SCORES = 1 << 25
+"""Scores of words that are held at a time: 128 MiB, and several times as much on the way."""
+
+
+class TokenEmbedding(nn.Module, ABC):
+    """Turns token ids into the vectors that a backbone reads."""
+
+    output_size: int
+    """Width E of the vectors."""
+
+    @abstractmethod
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up tokens: ids of any shape → that shape with E behind it."""
+
+    def step(self, ids_X: Tensor) -> Tensor:
+        """Look up one token a row while text is generated: (X, E)."""
+        vectors_XE: Tensor = self(ids_X)
+        return vectors_XE
+
+
+class TokenChooser(ABC):
+    """Chooses tokens while text is generated, with weights that stay as they are."""
+
+    @abstractmethod
+    def choose(
+        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+    ) -> tuple[Tensor, Tensor]:
+        """Choose a token for each state: ids, and log P(token | h) under the model: (X,), (X,).
+
+        Where `may_end_X` is false, the token that ends a text is not chosen.
+        """
+
+
+class TokenHead(nn.Module, ABC):
+    """Gives every token a probability in a state."""
+
+    @abstractmethod
+    def log_probs(self, states_XD: Tensor, targets_X: Tensor) -> Tensor:
+        """Give log P(target | h) of each state: (X,)."""
+
+    @abstractmethod
+    def chooser(self, *, end_id: int) -> TokenChooser:
+        """Give what chooses tokens; `end_id` is the one token that may be forbidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +86,15 @@ class WordConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        check_at_least("WordConfig.embedding_size", self.embedding_size, 1)
-        check_at_least("WordConfig.projection_size", self.projection_size, 1)
-        check_at_least("WordConfig.divisor", self.divisor, 1)
+        check_at_least("model.words.embedding_size", self.embedding_size, 1)
+        check_at_least("model.words.projection_size", self.projection_size, 1)
+        check_at_least("model.words.divisor", self.divisor, 1)
         cutoffs = (0, *(self.cutoffs or ()))
         if any(later <= earlier for earlier, later in pairwise(cutoffs)):
-            raise InputError(f"WordConfig.cutoffs must increase from above 0, not {self.cutoffs}")
+            raise InputError(f"model.words.cutoffs must increase from above 0, not {self.cutoffs}")
         if self.tied and self.embedding_size != self.projection_size:
             raise InputError(
-                f"WordConfig.tied needs one width, but embedding_size is {self.embedding_size} and"
+                f"model.words.tied needs one width, but embedding_size is {self.embedding_size} and"
                 f" projection_size is {self.projection_size}"
             )
 
@@ -62,17 +113,17 @@ class _Cluster:
 
 def _clusters(config: WordConfig, words: int, width: int) -> list[_Cluster]:
     if config.cutoffs is None:
-        raise InputError("WordConfig.cutoffs are not chosen yet; choose_cutoffs() does it")
+        raise InputError("model.words.cutoffs are not chosen yet; choose_cutoffs() does it")
     bounds = (0, *config.cutoffs, words)
     if bounds[-2] >= words:
-        raise InputError(f"WordConfig.cutoffs {config.cutoffs} leave no word of {words} behind")
+        raise InputError(f"model.words.cutoffs {config.cutoffs} leave no word of {words} behind")
     return [
         _Cluster(first, last, max(int(width / config.divisor**number), 1))
         for number, (first, last) in enumerate(pairwise(bounds))
     ]
 
 
-class WordEmbedding(nn.Module):
+class WordEmbedding(TokenEmbedding):
     """Vectors of words; rare ones are narrow and mapped up (Baevski and Auli 2018)."""
 
     def __init__(self, config: WordConfig, words: int) -> None:
@@ -91,7 +142,6 @@ class WordEmbedding(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look up words: ids of any shape → that shape with E behind it."""
-        check_ids("ids", ids, 0, self.words)
         if len(self.clusters) == 1:
             vectors: Tensor = functional.embedding(ids, self.tables[0])
             return vectors
@@ -124,7 +174,7 @@ class WordEmbedding(nn.Module):
         return vectors_XE
 
 
-class WordHead(nn.Module):
+class WordHead(TokenHead):
     """P(x | h) = softmax(W₁(W₂h + b₂) + b₁), the softmax over all words or in two steps.
 
     In two steps, the head chooses a frequent word or a tail, and the tail chooses its word; both
@@ -142,7 +192,7 @@ class WordHead(nn.Module):
         """With a tied configuration, `embedding` gives the vectors that are shared."""
         super().__init__()
         if config.tied and embedding is None:
-            raise InputError("WordConfig.tied needs the embedding whose vectors are shared")
+            raise InputError("model.words.tied needs the embedding whose vectors are shared")
         self.state_size = state_size
         self.words = words
         self.clusters = _clusters(config, words, config.projection_size)
@@ -169,7 +219,6 @@ class WordHead(nn.Module):
         """Give log P(target | h) of each state, computing only what the targets need: (X,)."""
         check_shape("states_XD", states_XD, (None, self.state_size))
         check_shape("targets_X", targets_X, (len(states_XD),))
-        check_ids("targets_X", targets_X, 0, self.words)
         hidden_XP = self.project(states_XD)
         if len(self.clusters) == 1:
             return _target_log_probs(self._head_scores(hidden_XP), targets_X)
@@ -185,18 +234,9 @@ class WordHead(nn.Module):
             log_probs_X = log_probs_X.index_add(0, place_Y, within_Y)
         return log_probs_X
 
-    def all_log_probs(self, states_XD: Tensor) -> Tensor:
-        """Give the log-probabilities of all words: (X, V)."""
-        check_shape("states_XD", states_XD, (None, self.state_size))
-        hidden_XP = self.project(states_XD)
-        head = self._head_scores(hidden_XP).log_softmax(1)
-        frequent = len(self.clusters[0])
-        tails = [
-            self._tail_scores(hidden_XP, number).log_softmax(1)
-            + head[:, frequent + number - 1, None]
-            for number in range(1, len(self.clusters))
-        ]
-        return torch.cat([head[:, :frequent], *tails], dim=1)
+    def chooser(self, *, end_id: int) -> "WordChooser":
+        """Give what chooses words with the weights as they are now."""
+        return WordChooser(self, end_id=end_id)
 
     def head_weights(self) -> tuple[Tensor, Tensor]:
         """Give the vectors and biases of the frequent words, and behind them those of the tails."""
@@ -216,6 +256,96 @@ class WordHead(nn.Module):
         return functional.linear(
             self.narrow[number - 1](hidden_YP), self.tables[number], self.biases[number]
         )
+
+
+class WordChooser(TokenChooser):
+    """Chooses words, computing no more of the softmax than is needed."""
+
+    def __init__(self, head: WordHead, *, end_id: int) -> None:
+        """`end_id` is the one word that may be forbidden."""
+        self._clusters = head.clusters
+        self._end_id = end_id
+        self._project = packed_linear(head.project.weight, head.project.bias)
+        self._head_scores = packed_linear(*head.head_weights())
+        self._tails = [
+            (narrow, packed_linear(table, bias))
+            for narrow, table, bias in zip(
+                head.narrow, head.tables[1:], head.biases[1:], strict=True
+            )
+        ]
+        self._frequent = len(head.clusters[0])
+
+    def choose(
+        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+    ) -> tuple[Tensor, Tensor]:
+        """Choose a word for each state: ids and log P(word | h) under the model itself, (X,), (X,).
+
+        Very many states are taken some at a time, for there is a number for each of them and each
+        word.
+        """
+        rows = max(_MOST_SCORES // self._clusters[-1].last, 1)
+        parts = [
+            self._choose(states_XD[first : first + rows], may_end_X[first : first + rows], choosing)
+            for first in range(0, max(len(states_XD), 1), rows)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        words, log_probs = zip(*parts, strict=True)
+        return torch.cat(words), torch.cat(log_probs)
+
+    def _choose(
+        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+    ) -> tuple[Tensor, Tensor]:
+        """Choose for some states.
+
+        Drawn from the model's own probabilities, the head comes first and a tail is computed only
+        where it was chosen. All else needs the probabilities of all words.
+        """
+        hidden_XP = self._project(states_XD)
+        head_XC = self._head_scores(hidden_XP).log_softmax(1)
+        if choosing.is_plain and self._end_id < self._frequent:
+            return self._in_two_steps(hidden_XP, head_XC, may_end_X, choosing)
+        all_XV = self._all(hidden_XP, head_XC)
+        self._forbid_end(all_XV, may_end_X)
+        word_X = choosing.choose(all_XV)
+        return word_X, taken(all_XV, word_X)
+
+    def _in_two_steps(
+        self, hidden_XP: Tensor, head_XC: Tensor, may_end_X: Tensor, choosing: Choosing
+    ) -> tuple[Tensor, Tensor]:
+        self._forbid_end(head_XC, may_end_X)
+        word_X = choosing.choose(head_XC)
+        log_probs_X = taken(head_XC, word_X)
+        if not self._tails or not bool((word_X >= self._frequent).any()):
+            return word_X, log_probs_X
+        tail_X = word_X - (self._frequent - 1)
+        for number in range(1, len(self._clusters)):
+            place_Y = (tail_X == number).nonzero().squeeze(1)
+            if len(place_Y):
+                scores_YV = self._tail_scores(hidden_XP[place_Y], number)
+                within_YV = scores_YV.log_softmax(1)
+                chosen_Y = choosing.choose(within_YV)
+                word_X[place_Y] = chosen_Y + self._clusters[number].first
+                log_probs_X[place_Y] += taken(within_YV, chosen_Y)
+        return word_X, log_probs_X
+
+    def _all(self, hidden_XP: Tensor, head_XC: Tensor) -> Tensor:
+        """Give the log-probabilities of all words: (X, V)."""
+        tails = [
+            self._tail_scores(hidden_XP, number).log_softmax(1)
+            + head_XC[:, self._frequent + number - 1, None]
+            for number in range(1, len(self._clusters))
+        ]
+        return torch.cat([head_XC[:, : self._frequent], *tails], dim=1)
+
+    def _tail_scores(self, hidden_YP: Tensor, number: int) -> Tensor:
+        """Score the words of a tail; that of number 1 comes first."""
+        narrow, scores_of = self._tails[number - 1]
+        return scores_of(narrow(hidden_YP))
+
+    def _forbid_end(self, log_probs_XN: Tensor, may_end_X: Tensor) -> None:
+        """Make the end impossible where it is forbidden; nobody asks for its probability there."""
+        log_probs_XN[:, self._end_id].masked_fill_(~may_end_X, -torch.inf)
 
 
 def _target_log_probs(scores_XV: Tensor, targets_X: Tensor) -> Tensor:

@@ -1,17 +1,14 @@
-"""Knowledge: topics, their relations, and the forms under which objects appear in text."""
+"""Knowledge: topics, their relations, and the forms under which objects appear in text.
+
+From a dump to a graph: `sources/` turn the lines of each format into `statements`, which `extract`
+does part by part on all cores; `join` makes the tables of the graph from them (`spark` does both
+on a cluster), `index` writes the file for looking topics up, and `build` runs it all.
+
+From a graph to a topic: `graph` looks topics up by id and by name, `literals` writes dates and
+quantities as people do, and `topic` holds what is known about one topic.
+"""
 
 from lrlm.knowledge.graph import Entity, KnowledgeGraph, Match
-from lrlm.knowledge.topic import TITLE, Relation, Topic
-from lrlm.knowledge.topic_json import read_topic, topic_from_json, topic_to_json
+from lrlm.knowledge.topic import TITLE, Relation, Topic, near_matches
 
-__all__ = [
-    "TITLE",
-    "Entity",
-    "KnowledgeGraph",
-    "Match",
-    "Relation",
-    "Topic",
-    "read_topic",
-    "topic_from_json",
-    "topic_to_json",
-]
+__all__ = ["TITLE", "Entity", "KnowledgeGraph", "Match", "Relation", "Topic", "near_matches"]

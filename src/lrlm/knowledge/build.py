@@ -1,9 +1,9 @@
-"""Files of knowledge in, a knowledge graph on disk out: `lrlm kg build`.
+"""Build a knowledge graph on disk from files of knowledge, as `lrlm kg build` does.
 
-Reading and joining are apart: first every source becomes statements, part by part, in a hidden
-folder beside the target; then the statements are joined, and the graph is written and renamed
-into place. A build that is killed goes on from its last finished part when it is started again
-with the same files and options.
+First the statements of every file are extracted, part by part, into a hidden folder beside the
+target; then they are joined into tables, and the graph is written and renamed into place. A build
+that is killed goes on from its last finished part when it is started again with the same files
+and options.
 """
 
 import json
@@ -17,39 +17,49 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from lrlm.artifacts import fingerprint, new_folder, write_manifest
+from lrlm.artifacts import fingerprint, fingerprints_beside, new_folder, write_manifest
+from lrlm.characters import clean_name
 from lrlm.errors import InputError, LrlmError
-from lrlm.knowledge.combine import Subset
-from lrlm.knowledge.extract import Progress, Source, Tell, extract
+from lrlm.knowledge.extract import PART_BYTES, KnowledgeFile, extract
 from lrlm.knowledge.graph import FORMAT, VERSION, KnowledgeGraph
-from lrlm.knowledge.hashing import fingerprints_beside
 from lrlm.knowledge.index import write_index
-from lrlm.knowledge.parts import PART_BYTES, beginning
-from lrlm.knowledge.sources import Format, recognise
+from lrlm.knowledge.join import (
+    Subset,
+    adopt,
+    check_memory,
+    database_in,
+    join_statements,
+    write_tables,
+)
+from lrlm.knowledge.sources import SourceFormat, recognise
 from lrlm.knowledge.sources.triples import parse_id
-from lrlm.knowledge.tables import adopt, check_memory, combine, database_in, write_tables
-from lrlm.reading import BadLines, read_records
+from lrlm.progress import Progress, silent
+from lrlm.text_files import BadLines, beginning_of, read_records
 
 _PLAN = "plan.json"
+_PARSERS = 2
+"""Counts up when the same lines give other statements: parts of before are not used then."""
 
 
-class Engine(StrEnum):
+class BuildEngine(StrEnum):
     """What reads the sources and joins their statements."""
 
     DUCKDB = "duckdb"
+    """This machine, on as many cores as are given."""
     SPARK = "spark"
+    """A cluster."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which part of the knowledge is kept; what is None is not asked for."""
+    """Which part of the knowledge is kept; None means no such condition."""
 
     language: str = "en"
-    """Names and texts in this language."""
+    """Keep names and texts in this language."""
     types: tuple[str, ...] | None = None
-    """Topics that are an instance of one of these."""
-    topics: Path | None = None
-    """A file of ids, one a line: these topics, with the names of their objects."""
+    """Keep topics that are an instance of one of these."""
+    topics: Path | str | None = None
+    """Keep the topics of a file, an id a line, with the names of their objects."""
     instance_of: str = "P31"
     """The relation type that says what something is an instance of."""
 
@@ -61,7 +71,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class BuildReport:
+class GraphBuildReport:
     """What a build did with its input."""
 
     graph: KnowledgeGraph
@@ -70,18 +80,18 @@ class BuildReport:
     examples: tuple[str, ...] = ()
     """The first bad lines, each with file, line number and reason."""
     notes: tuple[str, ...] = ()
-    """Lines that were used, but of which something is worth saying."""
+    """Remarks on lines that were used, such as unknown data types."""
     damaged: tuple[str, ...] = field(default=())
     """Files that were used up to where they are damaged."""
 
 
 def build_graph(
     out: Path | str,
-    sources: Sequence[Path],
+    sources: Sequence[Path | str] | Path | str,
     *,
-    titles: Path | None = None,
+    titles: Path | str | None = None,
     selection: Selection | None = None,
-    engine: Engine = Engine.DUCKDB,
+    engine: BuildEngine = BuildEngine.DUCKDB,
     master: str | None = None,
     max_bad: float = 0.001,
     keep_damaged: bool = False,
@@ -89,9 +99,13 @@ def build_graph(
     memory: str = "800MB",
     part_bytes: int = PART_BYTES,
     overwrite: bool = False,
-    tell: Tell = lambda _: None,
-) -> BuildReport:
+    progress: Progress = silent,
+) -> GraphBuildReport:
     """Build a knowledge graph from files and write it to `out`.
+
+    >>> report = build_graph("graph", ["triples.tsv", "forms.tsv"])
+    >>> report.graph.topic("Q585").names
+    ('Oslo', 'Kristiania')
 
     What is written depends on the content of the files and on the selection, not on the engine,
     the number of workers, or on how often the build was interrupted. `memory` bounds the join.
@@ -100,20 +114,21 @@ def build_graph(
         raise InputError(f"the share of bad lines must be from 0 to below 1, not {max_bad}")
     if workers < 1:
         raise InputError(f"at least one worker is needed, not {workers}")
-    if master is not None and engine is not Engine.SPARK:
-        raise InputError("a master is for the Spark engine: add --engine spark")
-    if keep_damaged and engine is Engine.SPARK:
-        raise InputError("Spark cannot use a damaged file in part: leave out --keep-damaged")
+    if master is not None and engine is not BuildEngine.SPARK:
+        raise InputError("the address of a master is only for the Spark engine; choose that engine")
+    if keep_damaged and engine is BuildEngine.SPARK:
+        raise InputError("the Spark engine cannot use a damaged file up to where it is damaged")
     if "?" in str(Path(out).absolute()):  # the database takes it for the query of an address
         raise InputError(f"{out}: choose a folder without a question mark in its path")
     check_memory(memory)
     selection = selection or Selection()
     subset = Subset(
-        None if selection.topics is None else _topics(selection.topics, max_bad),
+        None if selection.topics is None else _topics(Path(selection.topics), max_bad),
         selection.types,
-        selection.instance_of,
+        clean_name(selection.instance_of),  # as the relation types of tables are cleaned
     )
-    recognised = _recognise(sources, titles)
+    files = [sources] if isinstance(sources, Path | str) else sources
+    recognised = _recognise([*map(Path, files)], None if titles is None else Path(titles))
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
@@ -122,17 +137,17 @@ def build_graph(
         fingerprints_beside([source.path for source in recognised]) as prints,
         ExitStack() as stack,
     ):
-        if engine is Engine.SPARK:
-            from lrlm.knowledge.spark import combine_with_spark
+        if engine is BuildEngine.SPARK:
+            from lrlm.knowledge.spark import join_with_spark
 
-            found = combine_with_spark(
+            found = join_with_spark(
                 recognised,
                 Path(scratch),
                 language=selection.language,
                 subset=subset,
                 master=master,
                 max_bad=max_bad,
-                tell=tell,
+                progress=progress,
             )
         else:
             staging = _staging(Path(out), recognised, selection, part_bytes)
@@ -144,17 +159,17 @@ def build_graph(
                 max_bad=max_bad,
                 keep_damaged=keep_damaged,
                 part_bytes=part_bytes,
-                tell=tell,
+                progress=progress,
             )
         database = stack.enter_context(database_in(Path(scratch), memory=memory, threads=workers))
-        tell(Progress("joining facts with names"))
+        progress("joining facts with names", 0, 0)
         if found.counts is None:
-            counts = combine(database, found.files, subset)
+            counts = join_statements(database, found.files, subset)
         else:
             counts = found.counts
             adopt(database, Path(scratch))
         tables = beside.submit(write_tables, database.cursor(), folder)
-        tell(Progress("writing the index"))
+        progress("writing the index", 0, 0)
         write_index(database, folder)
         write_manifest(
             folder,
@@ -166,7 +181,7 @@ def build_graph(
             tables=tables.result(),
             counts={"bad lines": found.bad_lines.count, **counts},
         )
-    return BuildReport(
+    return GraphBuildReport(
         KnowledgeGraph(out),
         counts,
         found.bad_lines.count,
@@ -176,15 +191,15 @@ def build_graph(
     )
 
 
-def _recognise(sources: Sequence[Path], titles: Path | None) -> list[Source]:
+def _recognise(sources: Sequence[Path], titles: Path | None) -> list[KnowledgeFile]:
     if not sources:
         raise InputError("there are no sources: give at least one file")
     for path in (*sources, *([] if titles is None else [titles])):
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
-    found = [Source(path, recognise(str(path), beginning(path))) for path in sources]
+    found = [KnowledgeFile(path, recognise(str(path), beginning_of(path))) for path in sources]
     if titles is not None:
-        found.append(Source(titles, Format.TITLES))
+        found.append(KnowledgeFile(titles, SourceFormat.TITLES))
     return found
 
 
@@ -196,16 +211,16 @@ def _describe(selection: Selection) -> dict[str, Any]:
     return {
         "language": selection.language,
         "types": selection.types,
-        "topics": None if selection.topics is None else fingerprint(selection.topics),
+        "topics": None if selection.topics is None else fingerprint(Path(selection.topics)),
         "instance_of": selection.instance_of,
     }
 
 
 @contextmanager
 def _staging(
-    out: Path, sources: list[Source], selection: Selection, part_bytes: int
+    out: Path, sources: list[KnowledgeFile], selection: Selection, part_bytes: int
 ) -> Iterator[Path]:
-    """Give the folder of finished parts; what another build left there is cleared.
+    """Open the folder of finished parts; what another build left there is cleared.
 
     It is kept when the build is stopped from outside, as by Ctrl-C or a full disk, and removed
     when it ends or cannot go on.
@@ -213,6 +228,7 @@ def _staging(
     folder = out.absolute().parent / f".{out.absolute().name}.parts"
     plan = {
         "version": VERSION,
+        "parsers": _PARSERS,
         "language": selection.language,
         "part_bytes": part_bytes,
         "sources": [

@@ -1,10 +1,13 @@
-"""Files of knowledge in; a folder of their statements out, part by part, on all cores.
+"""Extract the statements of files of knowledge, part by part, on all cores.
 
-Each part of a file becomes one Parquet file, written under another name and renamed when it is
-complete. A build that was killed finds the parts that are there and goes on behind them; what the
-parts hold does not depend on the number of workers or of attempts.
+A file is cut into parts of whole lines: a part ends at the last line end within its size, so the
+parts depend on nothing but the text. Each part becomes one Parquet file of statements, written
+under another name and renamed when it is complete. A build that was killed finds the parts that
+are there and goes on behind them; what they hold does not depend on the number of workers or of
+attempts.
 """
 
+import codecs
 import gc
 import json
 import mmap
@@ -24,41 +27,44 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lrlm.errors import FormatError, LrlmError
-from lrlm.knowledge.parts import PART_BYTES, Part, parts
-from lrlm.knowledge.sources import Format, Parser, parser_of
+from lrlm.errors import DamagedFileError, FormatError, WorkerError
+from lrlm.knowledge.sources import SourceFormat, parser_of
 from lrlm.knowledge.statements import Statements
-from lrlm.reading import BadLines
+from lrlm.progress import Progress, silent
+from lrlm.text_files import BadLines, TextStream
+
+PART_BYTES = 32 << 20
+"""The size of a part in bytes of text, not compressed: what a kill can cost for each worker."""
 
 _SUMMARY = b"lrlm part"
 _EXAMPLES = 5
 _LINES_BEFORE_GIVING_UP = 100_000
-"""A file with too many bad lines is given up after so many, not at its end."""
+"""A file with too many bad lines is given up after this many lines, not at its end."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """A file of knowledge and what is in it."""
+class KnowledgeFile:
+    """A file of knowledge and its format."""
 
     path: Path
-    format: Format
+    format: SourceFormat
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a build is: bytes of files as they lie on disk, and bytes of text read from them."""
+class FilePart:
+    """Whole lines of a file: the bytes from `start` to `end` of its text."""
 
-    doing: str
-    done: int = 0
-    total: int = 0
-    text: int = 0
-
-
-Tell = Callable[[Progress], None]
+    number: int
+    start: int
+    end: int
+    position: int
+    """How far the file itself has been read, in its own (compressed) bytes."""
+    damage: str | None = None
+    """Why nothing can be read after this part, if the file is truncated or damaged."""
 
 
 @dataclass(frozen=True)
-class Summary:
+class PartSummary:
     """What a part held; it is kept in the part's file."""
 
     number: int
@@ -87,15 +93,15 @@ class Extracted:
 
     bad_lines: BadLines
     files: list[Path] = field(default_factory=list)
-    """Files of statements, unless they have been combined already."""
+    """Files of statements, unless they have been joined already."""
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     counts: dict[str, int] | None = None
-    """What became of the statements, if they have been combined."""
+    """What became of the statements, if they have been joined already."""
 
 
 def extract(
-    sources: list[Source],
+    sources: list[KnowledgeFile],
     folder: Path,
     *,
     language: str,
@@ -103,15 +109,18 @@ def extract(
     max_bad: float = 0.001,
     keep_damaged: bool = False,
     part_bytes: int = PART_BYTES,
-    tell: Tell = lambda _: None,
+    progress: Progress = silent,
 ) -> Extracted:
-    """Turn every source into statements in `folder`, going on where an earlier run was stopped."""
+    """Extract the statements of all files into `folder`, going on where an earlier run stopped.
+
+    Progress is told in bytes of the files as they lie on disk.
+    """
     total = sum(source.path.stat().st_size for source in sources)
     extracted = Extracted(BadLines(max_bad))
-    before = text_before = 0
+    before = 0
     with _pool(workers, language, folder, part_bytes) as submit:
         for number, source in enumerate(sources):
-            lines = bad = text = 0
+            lines = bad = 0
             for path, summary in _parts_in_order(
                 number, source, folder, submit, workers=workers, part_bytes=part_bytes
             ):
@@ -123,56 +132,49 @@ def extract(
                     extracted.notes.append(f"{source.path}:{lines + line + 1}: {remark}")
                 lines += summary.lines
                 bad += summary.bad
-                text = summary.end
                 if lines >= _LINES_BEFORE_GIVING_UP:
                     extracted.bad_lines.check(source.path, bad, lines)
                 if summary.damage is not None:
                     _damaged(source, lines + 1, summary.damage, extracted, keep=keep_damaged)
-                tell(
-                    Progress(
-                        f"reading {source.path.name}",
-                        before + summary.position,
-                        total,
-                        text_before + text,
-                    )
-                )
+                progress(f"reading {source.path.name}", before + summary.position, total)
             extracted.bad_lines.check(source.path, bad, lines)
             if not lines:
                 raise FormatError(f"{source.path} is empty")
             before += source.path.stat().st_size
-            text_before += text
     return extracted
 
 
-def _damaged(source: Source, line: int, damage: str, extracted: Extracted, *, keep: bool) -> None:
+def _damaged(
+    source: KnowledgeFile, line: int, damage: str, extracted: Extracted, *, keep: bool
+) -> None:
     message = f"{source.path}:{line}: damaged or truncated ({damage})"
     if not keep:
-        raise FormatError(f"{message}; --keep-damaged uses what comes before")
+        raise DamagedFileError(f"{message}; what comes before could be used")
     extracted.damaged.append(message)
 
 
 def _parts_in_order(
     number: int,
-    source: Source,
+    source: KnowledgeFile,
     folder: Path,
     submit: "_Submit",
     *,
     workers: int,
     part_bytes: int,
-) -> Iterator[tuple[Path, Summary]]:
+) -> Iterator[tuple[Path, PartSummary]]:
     """Give the parts of a source in their order, made now or by an earlier run."""
 
     def path_of(part: int) -> Path:
         return folder / f"{number:03d}-{part:06d}.parquet"
 
     first = start = 0
-    while (summary := Summary.read(path_of(first))) is not None:
+    while (summary := PartSummary.read(path_of(first))) is not None:
         yield path_of(first), summary
         first, start = first + 1, summary.end
         if summary.damage is not None:
             return
-    waiting: deque[tuple[Path, Future[Summary]]] = deque()
-    for part, text in parts(
+    waiting: deque[tuple[Path, Future[PartSummary]]] = deque()
+    for part, text in file_parts(
         source.path, size=part_bytes, threads=workers, number=first, start=start
     ):
         path = path_of(part.number)
@@ -184,12 +186,48 @@ def _parts_in_order(
         yield path, future.result()
 
 
-_Submit = Callable[[memoryview, Path, Part, int, Format], "Future[Summary]"]
+def file_parts(
+    path: Path, *, size: int = PART_BYTES, threads: int = 1, number: int = 0, start: int = 0
+) -> Iterator[tuple[FilePart, memoryview]]:
+    """Cut a file into parts, beginning with part `number` at byte `start` of its text.
+
+    The text that comes with a part is overwritten when the next part is asked for.
+    """
+    buffer = bytearray(size)
+    kept = 0
+    with TextStream.open(path, threads=threads) as stream:
+        if damage := stream.skip(start):
+            raise FormatError(f"{path}: damaged or truncated ({damage})")
+        while True:
+            filled, damage = stream.fill(memoryview(buffer)[kept:])
+            filled += kept
+            at_end = filled < size and damage is None
+            if at_end:
+                cut = filled
+            else:
+                cut = buffer.rfind(b"\n", 0, filled) + 1
+                if not cut and damage is None:
+                    raise FormatError(
+                        f"{path}: a line of more than {size >> 20 or 1} MiB after byte {start:,};"
+                        " is this the right file?"
+                    )
+            if cut or damage is not None:
+                mark = number == 0 and buffer.startswith(codecs.BOM_UTF8)  # of some editors
+                text = memoryview(buffer)[len(codecs.BOM_UTF8) * mark : cut]
+                yield FilePart(number, start, start + cut, stream.position(), damage), text
+            if at_end or damage is not None:
+                return
+            number, start = number + 1, start + cut
+            kept = filled - cut
+            buffer[:kept] = buffer[cut:filled]
+
+
+_Submit = Callable[[memoryview, Path, FilePart, int, SourceFormat], "Future[PartSummary]"]
 
 
 @contextmanager
 def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterator[_Submit]:
-    """Give a function that has a part parsed, here or by one of several processes."""
+    """Give a function that submits a part for parsing, here or in one of several processes."""
     if workers == 1:
         yield partial(_at_once, language)
         return
@@ -200,7 +238,7 @@ def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterato
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
 
-        def submit(text: memoryview, *task: Any) -> Future[Summary]:
+        def submit(text: memoryview, *task: Any) -> Future[PartSummary]:
             slot = slots.get()
             slot.text[: len(text)] = text
             future = pool.submit(_extract_slot, language, slot.path, len(text), *task)
@@ -210,15 +248,16 @@ def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterato
         try:
             yield submit
         except BrokenProcessPool:
-            raise LrlmError(
-                "a worker process died while reading (out of memory?); try fewer --workers"
+            raise WorkerError(
+                "a worker process died while reading; use fewer workers if memory is short, and"
+                " in a script of your own call this under 'if __name__ == \"__main__\":'"
             ) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Slot:
-    """A file in memory through which a text goes to another process without being copied."""
+    """A file mapped into memory, through which a text reaches another process without copying."""
 
     def __init__(self, path: Path, size: int) -> None:
         self.path = path
@@ -233,12 +272,12 @@ def _slot_text(path: Path) -> mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _extract_slot(language: str, slot: Path, size: int, *task: Any) -> Summary:
+def _extract_slot(language: str, slot: Path, size: int, *task: Any) -> PartSummary:
     return _extract_part(language, _slot_text(slot)[:size], *task)
 
 
-def _at_once(language: str, text: memoryview, *task: Any) -> Future[Summary]:
-    future: Future[Summary] = Future()
+def _at_once(language: str, text: memoryview, *task: Any) -> Future[PartSummary]:
+    future: Future[PartSummary] = Future()
     future.set_result(_extract_part(language, bytes(text), *task))
     return future
 
@@ -255,19 +294,18 @@ def _extract_part(  # noqa: PLR0917  passed on by position to another process
     language: str,
     text: bytes,
     path: Path,
-    part: Part,
+    part: FilePart,
     number: int,
-    kind: Format,
-) -> Summary:
+    format: SourceFormat,  # noqa: A002
+) -> PartSummary:
     """Parse the text of a part and write its statements."""
     lines = text.split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
     statements = Statements()
-    parser: Parser = _parser(kind, language)
-    parser(lines, statements)
+    _parser(format, language)(lines, statements)
     statements.counts["lines"] += len(lines)
-    summary = Summary(
+    summary = PartSummary(
         number=part.number,
         start=part.start,
         end=part.end,

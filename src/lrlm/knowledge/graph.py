@@ -1,4 +1,4 @@
-"""A folder with a knowledge graph in; topics, entities and search results out.
+"""Look up topics and entities in a knowledge graph on disk, by id and by name.
 
 Opening is cheap and reading needs nothing but the standard library, so any number of processes
 and threads can each have the same graph open.
@@ -6,7 +6,6 @@ and threads can each have the same graph open.
 
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,19 +15,18 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from lrlm.artifacts import read_manifest
+from lrlm.characters import LONE_SURROGATE, clean_name
 from lrlm.errors import FormatError, InputError
+from lrlm.knowledge.index import INDEX, KEY_LENGTH, fold, likeness, near_keys
 from lrlm.knowledge.literals import Date, Quantity, is_number, literal_forms
-from lrlm.knowledge.search import KEY_LENGTH, fold, likeness, near_keys
-from lrlm.knowledge.statements import Kind
+from lrlm.knowledge.statements import StatementKind
 from lrlm.knowledge.topic import Relation, Topic
 
 FORMAT = "lrlm knowledge graph"
 VERSION = 2
-INDEX = "graph.sqlite"
 
 _CANDIDATES = 200
 _TOLD = 5
-_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _STAR = """
     SELECT types.id, json_extract(fact.value, '$[1]') AS kind, json_extract(fact.value, '$[2]'),
         objects.id, objects.names, units.names
@@ -44,7 +42,11 @@ _STAR = """
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity of a graph: its names, the label first, and how many facts start at it."""
+    """An entity of a graph: its names, the label first, and how many facts start at it.
+
+    >>> KnowledgeGraph.open("kg").entity("Q20")
+    Entity(id='Q20', names=('Norway', 'Kingdom of Norway'), facts=2, titles=())
+    """
 
     id: str
     names: tuple[str, ...]
@@ -68,7 +70,20 @@ class Match:
 
 
 class KnowledgeGraph:
-    """A graph on disk, opened for reading."""
+    """A knowledge graph on disk, opened for reading.
+
+    >>> from lrlm import KnowledgeGraph
+    >>> graph = KnowledgeGraph.open("kg")
+    >>> graph.topic("Q585").names
+    ('Oslo', 'Kristiania')
+    >>> graph.find("oslo").id
+    'Q585'
+
+    A graph has a length and gives its ids, and can be asked whether it has one:
+
+    >>> len(graph), list(graph), "Q585" in graph
+    (3, ['Q20', 'Q34', 'Q585'], True)
+    """
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -80,11 +95,16 @@ class KnowledgeGraph:
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:
-        """Open a graph that `lrlm kg build` has made."""
+        """Open the folder of a graph, as `lrlm kg build` writes it.
+
+        >>> with KnowledgeGraph.open("kg") as graph:
+        ...     graph.relation_types()
+        {'borders': 'borders', 'capital': 'capital', 'country': 'country', 'founded': 'founded'}
+        """
         return cls(folder)
 
     def close(self) -> None:
-        """Let go of the file; a closed graph opens again when it is used."""
+        """Close the file; a closed graph opens again when it is used."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -112,35 +132,61 @@ class KnowledgeGraph:
         return isinstance(id, str) and self._find(id) is not None
 
     def entity(self, id: str) -> Entity:  # noqa: A002
-        """Find an entity by its id."""
+        """Find an entity by its id.
+
+        >>> KnowledgeGraph.open("kg").entity("Q34").label
+        'Sweden'
+        """
         return _entity(self._require(id))
 
     def topic(self, id: str) -> Topic:  # noqa: A002
-        """Give an entity with every relation that starts at it, objects with all their names."""
+        """Give an entity with every relation that starts at it, objects with all their names.
+
+        >>> for relation in KnowledgeGraph.open("kg").topic("Q585").relations:
+        ...     print(relation.type, relation.object, relation.forms)
+        country Q20 ('Norway', 'Kingdom of Norway')
+        founded 1040 ('1040',)
+        """
         return self._topic(self._require(id))
 
     def topics(self) -> Iterator[Topic]:
-        """Give every entity at which relations start, as a topic, in the order of ids."""
+        """Give every entity at which relations start, as a topic, in the order of ids.
+
+        >>> [topic.id for topic in KnowledgeGraph.open("kg").topics()]
+        ['Q20', 'Q585']
+        """
         for row in self._rows("SELECT * FROM entities WHERE facts > 0 ORDER BY number"):
             yield self._topic(row)
 
     def relation_label(self, type: str) -> str:  # noqa: A002
-        """Name a relation type for people; a type that the graph does not have is its own name."""
+        """Give the name of a relation type; one that the graph does not have is its own name.
+
+        >>> KnowledgeGraph.open("kg").relation_label("capital")
+        'capital'
+        """
         row = next(self._rows("SELECT label FROM types WHERE id = ?", type), None)
         return type if row is None else str(row[0])
 
     def relation_types(self) -> dict[str, str]:
-        """Give all relation types, each with its label, in the order of ids."""
+        """Give the ids of all relation types, sorted, each with its name.
+
+        >>> list(KnowledgeGraph.open("kg").relation_types())
+        ['borders', 'capital', 'country', 'founded']
+        """
         return dict(self._rows("SELECT id, label FROM types ORDER BY number"))
 
-    def search(self, name: str, limit: int = 10) -> list[Match]:
+    def search(self, name: str, *, limit: int = 10) -> list[Match]:
         """Find entities by name: the same, beginning alike, or one letter away; best first.
 
         Letter case, accents and punctuation do not count. Of equally good ones the entity with
         most facts comes first.
+
+        >>> [(match.entity.id, match.name) for match in KnowledgeGraph.open("kg").search("norwey")]
+        [('Q20', 'Norway')]
         """
         if limit < 1:
             raise InputError(f"the limit must be at least 1, not {limit}")
+        name = clean_name(name)
         key = fold(name)[:KEY_LENGTH]
         if not key:
             return []
@@ -165,6 +211,9 @@ class KnowledgeGraph:
 
         An equal name counts before one in other letter case, and that before one with other
         accents or punctuation: "C" is neither "C++" nor "c" where there is a "C".
+
+        >>> KnowledgeGraph.open("kg").find("kingdom of norway").id
+        'Q20'
         """
         if row := self._find(id_or_name):
             return _entity(row)
@@ -182,7 +231,7 @@ class KnowledgeGraph:
 
     def _named(self, name: str) -> list[Entity]:
         """Give the entities that have a name, or else nearly that name; most facts first."""
-        name = " ".join(name.split())
+        name = clean_name(name)
         candidates = [_entity(row) for row in self._rows(_NAMED, fold(name)[:KEY_LENGTH])]
         for written in (str, str.casefold, fold):
             asked = written(name)
@@ -217,7 +266,7 @@ class KnowledgeGraph:
         return message
 
     def _rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        if any(isinstance(each, str) and _HALF_CHARACTER.search(each) for each in values):
+        if any(isinstance(each, str) and LONE_SURROGATE.search(each) for each in values):
             return  # no table can hold what was asked for
         try:
             yield from self._open_here().execute(query, values)
@@ -266,16 +315,16 @@ def _match(asked: str, entity: Entity) -> Match:
 
 
 def _relation(fact: tuple[Any, ...]) -> Relation:
-    """Make a relation of a fact: a date and a number get the forms in which people write them."""
+    """Make a relation of a fact; a date and a number get the forms in which people write them."""
     type_, kind, literal, object_id, object_names, unit_names = fact
-    if kind == Kind.ENTITY:
+    if kind == StatementKind.ENTITY:
         return Relation(type_, object_id or "", _split(object_names or ""))
     text = str(literal)
-    if kind == Kind.TEXT:
+    if kind == StatementKind.TEXT:
         return Relation(type_, text)
-    if kind == Kind.DATE and (date := Date.parse(text)):
+    if kind == StatementKind.DATE and (date := Date.parse(text)):
         return Relation(type_, text, date.forms())
-    if kind == Kind.QUANTITY:
+    if kind == StatementKind.QUANTITY:
         return _quantity(type_, text, _split(unit_names or ""))
     return Relation(type_, text, literal_forms(text))
 

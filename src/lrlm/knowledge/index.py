@@ -1,30 +1,111 @@
-"""The tables of a graph in, a SQLite file out: a topic by its id, entities by their names.
+"""The index of a graph: a SQLite file that finds a topic by its id, and entities by their names.
 
     entities   number (place of the id in sorted order), id, names and titles (one a line), facts
     stars      number, the facts of an entity as JSON: [[type, kind, object, unit], …], sorted
     types      number, id, label
-    keys       key, entity; what a name is found by, see `lrlm.knowledge.search`
+    keys       key, entity
 
 Entities and types are written as numbers, a literal object as its text; the table of keys is its
 own index (WITHOUT ROWID). All rows are put in sorted, which makes the file compact and the same on
 every build. Rows come from the database in columns and in pieces, so memory is bounded.
+
+An entity is found by keys: the beginning of each of its names, and of each word in them, whatever
+the letter case, accents and punctuation. "Beyoncé Knowles-Carter" has the keys `beyonce knowles
+carter`, `knowles carter` and `carter`. Near matches need no index of their own: every key that is
+one letter away from what was asked for is looked up.
 """
 
+import re
 import sqlite3
+import unicodedata
 from collections.abc import Iterator
 from contextlib import closing
+from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from lrlm.errors import LrlmError
-from lrlm.knowledge.graph import INDEX
-from lrlm.knowledge.search import IS_PLAIN, PLAIN_KEYS, PLAIN_WORDS, keys
-from lrlm.knowledge.statements import Kind
-from lrlm.knowledge.tables import Database
+from lrlm.knowledge.statements import StatementKind
+
+if TYPE_CHECKING:
+    from lrlm.knowledge.join import Database
+
+INDEX = "graph.sqlite"
+KEY_LENGTH = 40
+"""Characters of a key; what agrees in so many is told apart by the names themselves."""
+WORDS = 4
+"""Names of more words are found by their beginning only: those are titles and phrases."""
+
+_NO_WORD = re.compile(r"[\W_]+")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 "
+
+
+class _WithoutAccents(dict[int, int | None]):
+    """Maps a character to itself, or to nothing if it stands above or below another."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.combining(chr(code)) else code
+        return self[code]
+
+
+_WITHOUT_ACCENTS = _WithoutAccents()
+
+
+def fold(name: str) -> str:
+    """Write a name without letter case, accents and punctuation."""
+    if not name.isascii():
+        decomposed = unicodedata.normalize("NFKD", name.casefold())
+        name = decomposed.translate(_WITHOUT_ACCENTS)
+    folded = name.lower()
+    if not folded.replace(" ", "").isalnum():
+        folded = _NO_WORD.sub(" ", folded)
+    folded = " ".join(folded.split())
+    return folded or " ".join(name.split())  # a name of signs only, as "!!!"
+
+
+def keys(name: str) -> list[str]:
+    """Give the keys of a name: the whole, and from each word to the end."""
+    folded = fold(name)
+    if " " not in folded:
+        return [folded[:KEY_LENGTH]]
+    words = folded.split(" ")
+    starts = len(words) if len(words) <= WORDS else 1
+    return [" ".join(words[start:])[:KEY_LENGTH] for start in range(starts)]
+
+
+IS_PLAIN = "regexp_full_match({0}, '[ -~]*') AND regexp_matches({0}, '[A-Za-z0-9]')"
+"""Whether a name has printable ASCII characters only, and a letter or digit among them: SQL."""
+PLAIN_WORDS = "string_split(trim(regexp_replace(lower({0}), '[^a-z0-9]+', ' ', 'g')), ' ')"
+PLAIN_KEYS = f"""[
+    left(array_to_string({{0}}[start:], ' '), {KEY_LENGTH})
+    FOR start IN range(1, CASE WHEN len({{0}}) <= {WORDS} THEN len({{0}}) + 1 ELSE 2 END)
+]"""
+"""The words of a plain name, and from them the same keys as above: for many names at once."""
+
+
+def near_keys(key: str) -> set[str]:
+    """Give all keys that are one letter away: left out, put in, replaced or swapped."""
+    cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
+    near = {head + tail[1:] for head, tail in cuts if tail}
+    near |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    for letter in _LETTERS:
+        near |= {head + letter + tail for head, tail in cuts}
+        near |= {head + letter + tail[1:] for head, tail in cuts if tail}
+    near = {each.strip()[:KEY_LENGTH] for each in near}
+    near -= {key, ""}
+    return near
+
+
+def likeness(asked: str, name: str) -> float:
+    """Say how alike two names are, from 0 to 1; 1 if they differ in case and accents only."""
+    asked, name = fold(asked), fold(name)
+    if asked == name:
+        return 1.0
+    whole = SequenceMatcher(None, asked, name, autojunk=False).ratio()
+    begins = name.startswith(asked) or f" {asked} " in f" {name} "
+    return min(0.99, whole + 0.3 * begins)
+
 
 _ROWS_AT_ONCE = 65_536
 _TABLES = """
@@ -61,7 +142,7 @@ _FACTS = f"""
     FROM facts
     JOIN entity_numbers AS s ON s.id = subject
     JOIN type_numbers AS t ON t.id = facts.type
-    LEFT JOIN entity_numbers AS o ON kind = {Kind.ENTITY} AND o.id = object
+    LEFT JOIN entity_numbers AS o ON kind = {StatementKind.ENTITY} AND o.id = object
     LEFT JOIN entity_numbers AS u ON u.id = unit
     ORDER BY s.number, t.number, object, kind, unit
 """  # noqa: S608
@@ -79,7 +160,7 @@ _OTHER_NAMES = f"""
 _KEYS = "SELECT DISTINCT key, entity FROM keys ORDER BY key, entity"
 
 
-def write_index(database: Database, folder: Path) -> None:
+def write_index(database: "Database", folder: Path) -> None:
     """Write the file for random access beside the tables."""
     try:
         with closing(sqlite3.connect(folder / INDEX, isolation_level=None)) as index:
@@ -88,7 +169,7 @@ def write_index(database: Database, folder: Path) -> None:
         raise LrlmError(f"writing the index {INDEX} failed: {error}") from error
 
 
-def _fill(index: sqlite3.Connection, database: Database) -> None:
+def _fill(index: sqlite3.Connection, database: "Database") -> None:
     index.executescript(_TABLES)
     database.execute(_NUMBERED)
     index.execute("BEGIN")
@@ -103,20 +184,22 @@ def _fill(index: sqlite3.Connection, database: Database) -> None:
     index.execute("COMMIT")
 
 
-def _columns(database: Database, query: str) -> Iterator[list[list[Any]]]:
+def _columns(database: "Database", query: str) -> Iterator[list[list[Any]]]:
     """Run a query; give its columns, a piece of the rows at a time."""
     for batch in database.sql(query).to_arrow_reader(_ROWS_AT_ONCE):
         if len(batch):
             yield [column.to_pylist() for column in batch.columns]
 
 
-def _rows(database: Database, query: str) -> Iterator[tuple[Any, ...]]:
+def _rows(database: "Database", query: str) -> Iterator[tuple[Any, ...]]:
     for columns in _columns(database, query):
         yield from zip(*columns, strict=True)
 
 
-def _groups(database: Database, query: str) -> Iterator[list[list[Any]]]:
+def _groups(database: "Database", query: str) -> Iterator[list[list[Any]]]:
     """Run a query; give the columns of the rows that agree in the first one, which is sorted."""
+    import numpy as np
+
     waiting: list[list[Any]] = []
     for piece in _columns(database, query):
         columns = [
@@ -131,7 +214,7 @@ def _groups(database: Database, query: str) -> Iterator[list[list[Any]]]:
         yield waiting
 
 
-def _entities(database: Database) -> Iterator[tuple[int, str, str, str, int]]:
+def _entities(database: "Database") -> Iterator[tuple[int, str, str, str, int]]:
     """Gather the names of each entity, those that text uses before the titles of pages."""
     for numbers, ids, facts, names, is_title in _groups(database, _ENTITIES):
         if not any(is_title):
@@ -145,13 +228,15 @@ def _entities(database: Database) -> Iterator[tuple[int, str, str, str, int]]:
         yield numbers[0], ids[0], used, titles, facts[0]
 
 
-def _stars(database: Database) -> Iterator[tuple[int, str]]:
+def _stars(database: "Database") -> Iterator[tuple[int, str]]:
     for numbers, facts in _groups(database, _FACTS):
         yield numbers[0], f"[{','.join(facts)}]"
 
 
-def _collect_keys(database: Database) -> None:
-    """Make the table of keys: of plain names by the database, of all others here."""
+def _collect_keys(database: "Database") -> None:
+    """Make the table of keys: of plain names in the database, of all others here."""
+    import pyarrow as pa
+
     database.execute(_PLAIN_KEYS)
     with database.cursor() as reader:
         for numbers, names in _columns(reader, _OTHER_NAMES):

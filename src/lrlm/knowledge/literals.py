@@ -1,8 +1,16 @@
-"""Dates and quantities in, the forms under which people write them out, the canonical one first."""
+"""Write dates and quantities in the forms that people use, the canonical one first.
+
+>>> literal_forms("1961-08-04")[:2]
+('4 August 1961', 'August 4, 1961')
+>>> literal_forms("643801 km2")[:2]
+('643,801 km²', '643801 km²')
+"""
 
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+
+from lrlm.characters import clean_name
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July",
@@ -79,6 +87,14 @@ class Date:
             return None
         return cls(year, month or None, (day or None) if month else None)
 
+    def iso(self) -> str:
+        """Write the date as `1961-08-04`, as far as it goes; "" if its year has five digits."""
+        if not -10_000 < self.year < 10_000:
+            return ""
+        parts = [f"-{-self.year:04d}" if self.year < 0 else f"{self.year:04d}"]
+        parts += [f"{part:02d}" for part in (self.month, self.day) if part]
+        return "-".join(parts)
+
     def forms(self) -> tuple[str, ...]:
         """Write the date in the usual English orders, whole first, then its coarser parts."""
         year = str(self.year) if self.year > 0 else f"{-self.year} BC"
@@ -137,7 +153,7 @@ def literal_forms(text: str) -> tuple[str, ...]:
     A literal that is already written as people do ("July 27, 1991", "6,000") keeps its own
     writing as the canonical form; one written for machines ("1991-07-27", "6000") does not.
     """
-    text = text.strip()
+    text = clean_name(text) or text
     if _YEAR.fullmatch(text) and int(text) <= _LAST_BARE_YEAR:
         return (text,)
     if (years := _TWO_YEARS.fullmatch(text)) and (years[1] < years[2] or years[2] == "00"):

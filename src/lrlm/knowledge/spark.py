@@ -1,4 +1,4 @@
-"""Files of knowledge in, the tables of a graph out, on a cluster: the build's other engine.
+"""Make the tables of a graph with Spark, on a cluster: the other engine of the build.
 
 Spark reads the files, runs the same parser on their lines and the same SQL on the statements. It
 leaves each table as a folder of Parquet; sorting those into the graph's own files is not done
@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge.combine import COUNTS, VIEWS, Subset, steps
-from lrlm.knowledge.extract import Extracted, Progress, Source, Tell
-from lrlm.knowledge.sources import Format, parser_of
-from lrlm.knowledge.spark_session import spark_session
-from lrlm.knowledge.statements import Kind, Statements
-from lrlm.reading import BadLines
+from lrlm.knowledge.extract import Extracted, KnowledgeFile
+from lrlm.knowledge.join import COUNTS, VIEWS, Subset, join_steps
+from lrlm.knowledge.sources import SourceFormat, parser_of
+from lrlm.knowledge.statements import StatementKind, Statements
+from lrlm.progress import Progress, silent
+from lrlm.spark_session import spark_session
+from lrlm.text_files import BadLines, Compression
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,25 +29,25 @@ _COLUMNS = (
     "source INT, block BIGINT, row BIGINT, kind TINYINT,"
     " subject STRING, type STRING, object STRING, unit STRING"
 )
-_SUFFIXES = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": None}
-"""Spark knows a compressed file by its name; None: not at all."""
+_SUFFIXES = {Compression.GZIP: ".gz", Compression.BZIP2: ".bz2"}
+"""Spark recognises a compressed file by the ending of its name, and others not at all."""
 
 
-def combine_with_spark(
-    sources: list[Source],
+def join_with_spark(
+    sources: list[KnowledgeFile],
     folder: Path,
     *,
     language: str,
     subset: Subset,
     master: str | None = None,
     max_bad: float = 0.001,
-    tell: Tell = lambda _: None,
+    progress: Progress = silent,
 ) -> Extracted:
     """Make the tables of a graph in `folder`, each a folder of Parquet."""
     for source in sources:
         _check_name(source.path)
     with spark_session(master, "lrlm kg build") as spark:
-        tell(Progress("reading with Spark"))
+        progress("reading with Spark", 0, 0)
         statements = None
         for number, source in enumerate(sources):
             read = _statements(spark, number, source, language)
@@ -57,8 +58,8 @@ def combine_with_spark(
         for table, ids in (("wanted_topics", subset.topics), ("wanted_types", subset.types)):
             rows = [(each,) for each in sorted(set(ids or ()))]
             spark.createDataFrame(rows, "id STRING").createOrReplaceTempView(table)
-        for name, query in steps(subset):
-            tell(Progress(f"making {name.replace('_', ' ')} with Spark"))
+        for name, query in join_steps(subset):
+            progress(f"making {name.replace('_', ' ')} with Spark", 0, 0)
             if name in VIEWS:
                 spark.sql(query).createOrReplaceTempView(name)
             else:
@@ -68,12 +69,11 @@ def combine_with_spark(
 
 
 def _check_name(path: Path) -> None:
-    with path.open("rb") as file:
-        magic = file.read(6)
-    for beginning, suffix in _SUFFIXES.items():
-        if magic.startswith(beginning) and path.suffix != suffix:
-            remedy = f"rename it so that it ends with {suffix}" if suffix else "use gzip or bzip2"
-            raise InputError(f"{path}: Spark does not see that this file is compressed; {remedy}")
+    compression = Compression.of(path)
+    suffix = _SUFFIXES.get(compression) if compression else path.suffix
+    if path.suffix != suffix:
+        remedy = f"rename it so that it ends with {suffix}" if suffix else "use gzip or bzip2"
+        raise InputError(f"{path}: Spark does not see that this file is compressed; {remedy}")
 
 
 def _keep(spark: "SparkSession", name: str, table: "DataFrame", folder: Path) -> None:
@@ -83,7 +83,9 @@ def _keep(spark: "SparkSession", name: str, table: "DataFrame", folder: Path) ->
     spark.read.schema(table.schema).parquet(place).createOrReplaceTempView(name)
 
 
-def _statements(spark: "SparkSession", number: int, source: Source, language: str) -> "DataFrame":
+def _statements(
+    spark: "SparkSession", number: int, source: KnowledgeFile, language: str
+) -> "DataFrame":
     """Give the statements of a file; lines keep their order by block, and within it by row."""
     lines = spark.read.option("lineSep", "\n").text(source.path.absolute().as_uri())
     lines = lines.selectExpr("CAST(value AS BINARY) AS line", "_metadata.file_block_start AS block")
@@ -96,11 +98,11 @@ _parser = lru_cache(maxsize=4)(parser_of)
 
 def _parse(
     number: int,
-    format: Format,  # noqa: A002
+    format: SourceFormat,  # noqa: A002
     language: str,
     batches: Iterator["pa.RecordBatch"],
 ) -> Iterator["pa.RecordBatch"]:
-    """Parse the lines of a task; runs where Spark runs it."""
+    """Parse the lines of a task, on the machine that Spark gives it to."""
     import pyarrow.compute as pc
 
     row = 0
@@ -117,7 +119,7 @@ def _parse(
             yield from table.to_batches()
 
 
-def _check_lines(spark: "SparkSession", sources: list[Source], max_bad: float) -> BadLines:
+def _check_lines(spark: "SparkSession", sources: list[KnowledgeFile], max_bad: float) -> BadLines:
     """Count bad lines; stop if a file has more of them than is allowed, or no lines at all.
 
     Machines that read a file from its middle do not know the number of a line.
@@ -125,8 +127,9 @@ def _check_lines(spark: "SparkSession", sources: list[Source], max_bad: float) -
     bad_lines = BadLines(max_bad)
     rows = spark.sql(
         f"""
-        SELECT source, sum(CASE WHEN kind = {Kind.BAD} THEN 1 ELSE 0 END) AS bad,
-            sum(CASE WHEN kind = {Kind.COUNT} AND subject = 'lines' THEN row ELSE 0 END) AS lines
+        SELECT source, sum(CASE WHEN kind = {StatementKind.BAD} THEN 1 ELSE 0 END) AS bad,
+            sum(CASE WHEN kind = {StatementKind.COUNT} AND subject = 'lines' THEN row ELSE 0 END)
+                AS lines
         FROM statements GROUP BY source
         """  # noqa: S608
     ).collect()
@@ -138,7 +141,8 @@ def _check_lines(spark: "SparkSession", sources: list[Source], max_bad: float) -
         examples = (
             spark.sql(
                 f"""
-            SELECT block, subject FROM statements WHERE kind = {Kind.BAD} AND source = {number}
+            SELECT block, subject FROM statements
+            WHERE kind = {StatementKind.BAD} AND source = {number}
             ORDER BY block, row, subject LIMIT 5
             """  # noqa: S608
             ).collect()

@@ -1,27 +1,28 @@
-"""What every source is turned into: rows that each say one thing, as columns of Parquet.
+"""What the lines of every source become: statements, each a row that says one thing.
 
 Whatever the format, a line of input becomes statements: a fact, a name, a redirect, or a count of
 what was left out. Two engines can then work on the same table with the same SQL.
 
-    source, block, row   where it stood: the order of names follows it, so nothing else has to
-    kind                 what it says, a `Kind`
+    source, block, row   where it stood in the input; the order of names follows from it
+    kind                 what it says, a `StatementKind`
     subject              the entity it is about; for a count, what is counted
     type                 the relation type, for facts
     object               the object's id, the literal, or the name
     unit                 the id of a quantity's unit
 """
 
-import re
 from collections import Counter
 from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from lrlm.characters import clean_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Kind(IntEnum):
-    """What a statement says: a fact about its subject, a name of it, or something about input."""
+class StatementKind(IntEnum):
+    """What a statement is: a fact about its subject, a name of it, or a remark on the input."""
 
     ENTITY = 0
     """A fact whose object is an entity."""
@@ -51,42 +52,36 @@ class Kind(IntEnum):
     """The subject is a relation type whose objects are of this data type."""
 
     COUNT = 30
-    """`row` things of the sort `subject` were met."""
+    """How often something was met: `subject` says what, `row` how often."""
     BAD = 31
     """Line `row` of the block cannot be used: `subject` says why."""
     NOTE = 32
     """Line `row` of the block can be used, but `subject` is worth saying."""
 
 
-LAST_FACT = Kind.TEXT
-FIRST_NAME, LAST_NAME = Kind.LABEL, Kind.TITLE
+LAST_FACT = StatementKind.TEXT
+FIRST_NAME, LAST_NAME = StatementKind.LABEL, StatementKind.TITLE
 
-Row = tuple[int, str, str | None, str | None, str | None]
+StatementRow = tuple[int, str, str | None, str | None, str | None]
 """kind, subject, type, object, unit."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-
-
-def one_line(text: str) -> str:
-    """Write a text without control characters, which a terminal obeys, and with single spaces."""
-    if not text.isprintable():
-        text = _CONTROL.sub(" ", text)
-    return " ".join(text.split())
+ALL_LANGUAGES = "mul"
+"""Wikidata's language code of names that hold for every language."""
 
 
 class Statements:
     """Collects the statements of a block of lines."""
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
-        """Parsers append here; what is not a fact goes through the methods, texts `one_line`."""
+        self.rows: list[StatementRow] = []
+        """Parsers append facts and redirects here: texts cleaned, ids exactly as they are."""
         self.counts: Counter[str] = Counter()
         self.bad: list[tuple[int, str]] = []
         self.notes: dict[str, int] = {}
 
-    def add_name(self, kind: Kind, entity: str, name: str) -> None:
-        """Take in a name, on one line; a blank one is none."""
-        if name := one_line(name):
+    def add_name(self, kind: StatementKind, entity: str, name: str) -> None:
+        """Add a name, cleaned; a blank one is left out."""
+        if name := clean_name(name):
             self.rows.append((kind, entity, None, name, None))
 
     def add_bad(self, line: int, reason: str) -> None:
@@ -94,19 +89,19 @@ class Statements:
         self.bad.append((line, reason))
 
     def add_note(self, line: int, remark: str) -> None:
-        """Remember something worth saying of a line, once for each remark."""
+        """Remember a remark on a line; the same remark on further lines is not repeated."""
         self.notes.setdefault(remark, line)
 
     def to_table(self, *, source: int, block: int, first_row: int = 0) -> "pa.Table":
-        """Lay the statements out in columns, those on the input itself last."""
+        """Lay the statements out in columns, those about the input itself last."""
         import pyarrow as pa
 
         rows = self.rows
         places = [*range(first_row, first_row + len(rows))]
         about_input: list[tuple[int, int, str]] = [
-            *((number, Kind.COUNT, what) for what, number in sorted(self.counts.items())),
-            *((line, Kind.BAD, reason) for line, reason in self.bad),
-            *((line, Kind.NOTE, remark) for remark, line in sorted(self.notes.items())),
+            *((number, StatementKind.COUNT, what) for what, number in sorted(self.counts.items())),
+            *((line, StatementKind.BAD, reason) for line, reason in self.bad),
+            *((line, StatementKind.NOTE, remark) for remark, line in sorted(self.notes.items())),
         ]
         for number, kind, what in about_input:
             places.append(number)

@@ -1,22 +1,49 @@
-"""A topic and what is known about it: plain values in, a star-shaped subgraph out."""
+"""A topic and its facts, as values: made by hand, read from JSON, changed fact by fact.
+
+A topic file is JSON that people can write:
+
+    {"id": "Q585", "names": ["Oslo", "Kristiania"],
+     "relations": [{"type": "country", "object": "Q20", "forms": ["Norway"]}]}
+
+`names` and `forms` may be left out: the id or the object is then its own name. A relation may have
+a `label` for people, as `lrlm kg show --json` writes it; it is not read.
+"""
 
 import difflib
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from lrlm.errors import InputError
+from lrlm.characters import NOT_IN_A_TEXT, NOT_ON_A_LINE, check_characters, clean_name
+from lrlm.errors import FormatError, InputError
 
 TITLE = "@title"
 """The type of the relation from a topic to itself: its forms are the topic's names."""
 
+LARGEST_TOPIC_FILE = 64 << 20
+"""Bytes; a larger file is not a topic but a wrong file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One fact of a topic, `e = <s, type, object>`, with the surface forms `A(object)`.
+    r"""One fact of a topic, `e = <s, type, object>`, with the surface forms `A(object)`.
 
-    `type` and `object` are ids or names and are kept exactly as given. The first form is the
-    canonical one; a single form may be given as a plain string, and without any the object's
-    own name is its form.
+    The first form is the canonical one. A single form may be given as a plain string, and without
+    any form the object is its own name.
+
+    >>> Relation("performer", "Q1744", forms=["Madonna", "Madonna Ciccone"])
+    Relation(type='performer', object='Q1744', forms=('Madonna', 'Madonna Ciccone'))
+    >>> Relation("follows", "Hung Up").forms
+    ('Hung Up',)
+
+    The type and the forms are names and are cleaned (see `lrlm.characters.clean_name`). The object
+    is a key, by which the same object is known elsewhere: it is kept exactly as given.
+
+    >>> Relation("sub\u00addivisions", "Q55", "North\u00a0Holland ")
+    Relation(type='subdivisions', object='Q55', forms=('North Holland',))
     """
 
     type: str
@@ -25,14 +52,25 @@ class Relation:
 
     def __init__(self, type: str, object: str, forms: Iterable[str] | str = ()) -> None:  # noqa: A002
         """Take any iterable of forms; the value itself holds a tuple."""
-        _set(self, "type", _text("Relation.type", type))
+        _set(self, "type", _name("Relation.type", type))
         _set(self, "object", _text("Relation.object", object))
-        _set(self, "forms", _forms("Relation.forms", forms) or (object,))
+        _set(self, "forms", _names("Relation.forms", forms, instead=object))
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic entity `s` with its names and every relation that starts at it (`G'`)."""
+    """A topic entity `s` with its names and every relation that starts at it (`G'`).
+
+    >>> topic = Topic("Q585", names=["Oslo", "Kristiania"], relations=[
+    ...     Relation("country", "Q20", forms=["Norway"]),
+    ...     Relation("population", "709,037"),
+    ... ])
+    >>> topic.names[0], [fact.type for fact in topic.relations]
+    ('Oslo', ['country', 'population'])
+
+    Names are cleaned (see `lrlm.characters.clean_name`), the id is kept exactly as given. Topics
+    are values: they never change, and methods that edit one give a new one.
+    """
 
     id: str
     names: tuple[str, ...] = ()
@@ -46,7 +84,7 @@ class Topic:
     ) -> None:
         """Take any iterables; the value itself holds tuples. Without names the id is the name."""
         _set(self, "id", _text("Topic.id", id))
-        _set(self, "names", _forms("Topic.names", names) or (id,))
+        _set(self, "names", _names("Topic.names", names, instead=id))
         _set(self, "relations", tuple(relations))
         for relation in self.relations:
             if not isinstance(relation, Relation):
@@ -58,13 +96,49 @@ class Topic:
                     f"Topic {id!r}: {TITLE!r} is made from the topic's names; give it as names=[…]"
                 )
 
+    @classmethod
+    def from_json(cls, source: Path | str | Mapping[str, Any], *, where: str = "topic") -> "Topic":
+        """Read a topic from a JSON file, or make one of JSON that is decoded already.
+
+        >>> Topic.from_json({"id": "Q585", "names": "Oslo"})
+        Topic(id='Q585', names=('Oslo',), relations=())
+
+        A string is the path of a file. Errors name the file, or decoded JSON by `where`.
+        """
+        if isinstance(source, Path | str):
+            return _topic_from(_read_json(Path(source)), str(source))
+        return _topic_from(source, where)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what `from_json` reads as the same topic.
+
+        >>> Topic("Q585", "Oslo", [Relation("country", "Q20", "Norway")]).to_dict()["relations"]
+        [{'type': 'country', 'object': 'Q20', 'forms': ['Norway']}]
+        """
+        return {
+            "id": self.id,
+            "names": list(self.names),
+            "relations": [
+                {"type": fact.type, "object": fact.object, "forms": list(fact.forms)}
+                for fact in self.relations
+            ],
+        }
+
     @property
     def star(self) -> tuple[Relation, ...]:
-        """All relations that text can be copied from: the topic's own title, then its facts."""
+        """All relations that text can be copied from: the topic's own title, then its facts.
+
+        >>> [relation.type for relation in Topic("Oslo").add(Relation("country", "Norway")).star]
+        ['@title', 'country']
+        """
         return (Relation(TITLE, self.id, self.names), *self.relations)
 
     def add(self, relation: Relation) -> "Topic":
-        """Give a new topic that has one more fact."""
+        """Give a new topic that has one more fact.
+
+        >>> Topic("Oslo").add(Relation("country", "Norway")).relations
+        (Relation(type='country', object='Norway', forms=('Norway',)),)
+        """
         if not isinstance(relation, Relation):
             raise InputError(f"Topic {self.id!r}: only a Relation can be added, not {relation!r}")
         if _key(relation) in map(_key, self.relations):
@@ -74,8 +148,13 @@ class Topic:
         return Topic(self.id, self.names, (*self.relations, relation))
 
     def remove(self, type: str, object: str | None = None) -> "Topic":  # noqa: A002
-        """Give a new topic without a fact; without an object, without all facts of the type."""
-        gone = self._places(type, object)
+        """Give a new topic without a fact; without an object, without all facts of the type.
+
+        >>> topic = Topic("Oslo", relations=[Relation("country", "Q20", "Norway")])
+        >>> topic.remove("country", "Norway").relations
+        ()
+        """
+        gone = self._places(clean_name(type), object)
         kept = (fact for place, fact in enumerate(self.relations) if place not in gone)
         return Topic(self.id, self.names, kept)
 
@@ -89,12 +168,17 @@ class Topic:
         """Give a new topic whose fact names another object, in the place of the old one.
 
         `new` is an object, with its forms behind it, or a whole relation of the same type.
+
+        >>> topic = Topic("Oslo", relations=[Relation("country", "Q20", "Norway")])
+        >>> topic.replace("country", "Norway", "Q34", "Sweden").relations
+        (Relation(type='country', object='Q34', forms=('Sweden',)),)
         """
-        (place, *_) = self._places(type, old)
-        fact = new if isinstance(new, Relation) else Relation(type, new, forms)
-        if fact.type != type:
+        type_ = clean_name(type)
+        (place, *_) = self._places(type_, old)
+        fact = new if isinstance(new, Relation) else Relation(type_, new, forms)
+        if fact.type != type_:
             raise InputError(
-                f"Topic {self.id!r}: a fact {type!r} cannot become one of {fact.type!r};"
+                f"Topic {self.id!r}: a fact {type_!r} cannot become one of {fact.type!r};"
                 " remove it and add the other"
             )
         others = self.relations[:place] + self.relations[place + 1 :]
@@ -114,9 +198,9 @@ class Topic:
             )
         if object is None:
             return alike
-        facts = self.relations
+        facts, name = self.relations, clean_name(object)
         found = [place for place in alike if facts[place].object == object]
-        found = found or [place for place in alike if object in facts[place].forms]
+        found = found or [place for place in alike if name in facts[place].forms]
         if not found:
             known = ", ".join(repr(facts[place].object) for place in alike[:5])
             raise InputError(f"Topic {self.id!r} has no {type!r} named {object!r}; it has: {known}")
@@ -129,7 +213,11 @@ class Topic:
 
 
 def near_matches(name: str, known: Iterable[str]) -> str:
-    """Say which names are most like one that is not there; nothing where none is."""
+    """Say which names are most like one that is not there; nothing where none is.
+
+    >>> near_matches("captial", ["capital", "country"])
+    "; did you mean 'capital'?"
+    """
     near = difflib.get_close_matches(name, sorted(set(known)), n=3, cutoff=0.5)
     return f"; did you mean {', '.join(map(repr, near))}?" if near else ""
 
@@ -145,11 +233,99 @@ def _set(value: object, name: str, content: object) -> None:
 def _text(where: str, value: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} must be a text that is not blank, not {value!r}")
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise InputError(f"{where} holds half of a surrogate pair, which no file can: {value!r}")
+    check_characters(value, where)
     return value
 
 
-def _forms(where: str, forms: Iterable[str] | str) -> tuple[str, ...]:
-    given = (forms,) if isinstance(forms, str) else tuple(forms)
-    return tuple(dict.fromkeys(_text(where, form) for form in given))
+def _name(where: str, value: str) -> str:
+    name = clean_name(_text(where, value))
+    if not name:
+        raise InputError(f"{where} must be a text that can be seen, not {value!r}")
+    return name
+
+
+def _names(where: str, given: Iterable[str] | str, *, instead: str) -> tuple[str, ...]:
+    """Clean names and keep each once; where there is none, the id stands `instead` of a name."""
+    each = (given,) if isinstance(given, str) else given
+    names = dict.fromkeys(clean_name(_text(where, name)) for name in each)
+    return tuple(name for name in names if name) or (clean_name(instead) or instead,)
+
+
+def _read_json(path: Path) -> object:
+    try:
+        size, text = path.stat().st_size, b""
+        if size <= LARGEST_TOPIC_FILE:
+            text = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    if size > LARGEST_TOPIC_FILE:
+        raise FormatError(f"{path} is larger than {LARGEST_TOPIC_FILE >> 20} MiB; is it a topic?")
+    try:
+        return json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path}: not JSON ({error})") from None
+
+
+def _topic_from(content: object, where: str) -> Topic:
+    entry = _json_object(content, where, ("id", "names", "relations"))
+    facts = entry.get("relations", [])
+    if not isinstance(facts, list):
+        raise FormatError(f"{where}: 'relations' must be a list, not {_short(facts)}")
+    try:
+        return Topic(
+            _json_text(entry, "id", where, NOT_ON_A_LINE),
+            _json_texts(entry, "names", where),
+            [_relation_from(fact, f"{where}, relation {n}") for n, fact in enumerate(facts, 1)],
+        )
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(f"{where}: {error}") from None
+
+
+def _relation_from(content: object, where: str) -> Relation:
+    entry = _json_object(content, where, ("type", "label", "object", "forms"))
+    try:
+        return Relation(
+            _json_text(entry, "type", where, NOT_IN_A_TEXT),
+            _json_text(entry, "object", where, NOT_ON_A_LINE),
+            _json_texts(entry, "forms", where),
+        )
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(f"{where}: {error}") from None
+
+
+def _json_object(content: object, where: str, known: Sequence[str]) -> Mapping[str, Any]:
+    if not isinstance(content, Mapping):
+        raise FormatError(f"{where}: must be a JSON object, not {_short(content)}")
+    for name in content:
+        if name not in known:
+            raise FormatError(f"{where}: unknown field {name!r}{near_matches(str(name), known)}")
+    return content
+
+
+def _json_text(entry: Mapping[str, Any], name: str, where: str, refused: re.Pattern[str]) -> str:
+    if name not in entry:
+        raise FormatError(f"{where}: lacks the field {name!r}")
+    value = entry[name]
+    if not isinstance(value, str):
+        raise FormatError(f"{where}: {name!r} must be a text, not {_short(value)}")
+    check_characters(value, repr(name), refused=refused)
+    return value
+
+
+def _json_texts(entry: Mapping[str, Any], name: str, where: str) -> Sequence[str]:
+    value = entry.get(name, [])
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
+        raise FormatError(f"{where}: {name!r} must be a list of texts, not {_short(value)}")
+    for each in given:
+        check_characters(each, repr(name), refused=NOT_IN_A_TEXT)
+    return given
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else f"{text[:40]}…"

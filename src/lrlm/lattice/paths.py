@@ -1,4 +1,4 @@
-"""Takes a lattice; gives one segmentation per row: the best, or one drawn from the posterior.
+"""Find the best segmentation of each text, or draw one from the posterior.
 
 Shape suffixes: B rows, T tokens, E edges, J junctions, L links (as in sweep.py).
 """
@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
 
 def best_paths(lattice: Lattice) -> tuple[Tensor, list[list[Step]]]:
-    """Take a lattice; give (B,) the log score of the best segmentation of each row, and its steps.
+    """Return (B,) the log score of the best segmentation of each row, and its steps.
 
     Ties are broken from the end of a row backwards: of equally good last segments the WORD is
     taken, else the shorter edge, else the edge with the smaller number; then the same for the
@@ -41,7 +41,7 @@ def best_paths(lattice: Lattice) -> tuple[Tensor, list[list[Step]]]:
 def sample_paths(
     lattice: Lattice, *, generator: torch.Generator | None = None
 ) -> tuple[Tensor, list[list[Step]]]:
-    """Take a lattice; give (B,) the log score of a segmentation drawn for each row, and its steps.
+    """Draw a segmentation of each row; return (B,) their log scores, and their steps.
 
     Draws are exact and independent: a path has the probability exp(score − log-marginal of its
     row). The same lattice and state of the generator give the same paths. A row that no path gets
@@ -64,7 +64,7 @@ def sample_paths(
 
 
 def _alive(blocks: Blocks, value_J: Tensor) -> list[bool]:
-    """Take swept blocks; tell for each row whether any path gets through it."""
+    """Tell for each row whether any path gets through it."""
     alive: list[bool] = (~block_totals(blocks, value_J).sum(1).isneginf()).tolist()
     return alive
 
@@ -72,7 +72,7 @@ def _alive(blocks: Blocks, value_J: Tensor) -> list[bool]:
 def _follow(
     lattice: Lattice, blocks: Blocks, alive: list[bool], merit_L: Tensor
 ) -> tuple[Tensor, list[list[Step]]]:
-    """Take the merit of each link; give the paths that everywhere take the link of most merit."""
+    """Return the paths that everywhere take the link of most merit, with their scores."""
     rows, width = blocks.words_BT.shape
     edges, junctions = len(lattice.row_E), len(blocks.level_J)
     device = merit_L.device
@@ -115,7 +115,7 @@ def _follow(
 def _walk_back(
     length: int, starts: list[int], edges: list[int], scores: list[float]
 ) -> tuple[float, list[Step]]:
-    """Take the segment that ends with each token; give the score and steps of their path."""
+    """Return the score and the steps of a path, given the segment that ends with each token."""
     total, path, boundary = 0.0, [], length
     while boundary > 0:
         last = boundary - 1

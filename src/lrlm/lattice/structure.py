@@ -1,4 +1,4 @@
-"""Takes log scores of words and spans of a batch of texts; gives a `Lattice` that is well formed.
+"""Hold the log scores of words and spans of a batch of texts, checked to be a well-formed lattice.
 
 Shape suffixes: B rows (texts), T tokens of the widest row, E edges (spans) of all rows.
 """
@@ -133,5 +133,5 @@ class Lattice:
 
 
 def _first(wrong: Tensor) -> int:
-    """Give the first place where a mask is true, which it is somewhere."""
+    """Return the first place where a mask is true, which it is somewhere."""
     return int(wrong.nonzero()[0, 0])

@@ -1,4 +1,4 @@
-"""Takes a batch of lattices; gives the sum (or maximum) over all paths into every token boundary.
+"""Sum, or take the maximum, over all paths to every place in a batch where paths meet.
 
 Going boundary by boundary would cost T sequential steps, although spans are rare. Three facts
 leave few steps, and none of them is an approximation:
@@ -62,7 +62,7 @@ class Blocks:
 
 
 def cut_into_blocks(lattice: Lattice) -> Blocks:
-    """Take a lattice with int64 indices; give its blocks, their junctions and links."""
+    """Cut a lattice with int64 indices into blocks, and find their junctions and links."""
     rows, width = lattice.words_BT.shape
     row_E, start_E, end_E = lattice.row_E, lattice.start_E, lattice.end_E
     device = row_E.device
@@ -121,9 +121,9 @@ def cut_into_blocks(lattice: Lattice) -> Blocks:
 
 
 def sweep(blocks: Blocks, *, best: bool = False) -> Tensor:
-    """Take blocks; give (1 + J,) the log-sum of all paths from its block's start to each junction.
+    """Return (1 + J,) the log-sum of all paths from its block's start to each junction.
 
-    With `best`, their maximum. Entry 0 belongs to the beginning of any block and is 0.
+    With `best`, it is their maximum. Entry 0 belongs to the beginning of any block and is 0.
     """
     device = blocks.gain_L.device
     junctions = len(blocks.level_J)
@@ -135,9 +135,8 @@ def sweep(blocks: Blocks, *, best: bool = False) -> Tensor:
     pair_L = blocks.target_L * (junctions + 1) + blocks.source_L
     pair_M, merged_L = torch.unique(pair_L, return_inverse=True)
     target_M, source_M = pair_M // (junctions + 1), pair_M % (junctions + 1)
-    gain_M = segment_max(blocks.gain_L, merged_L, len(pair_M))
-    if not best:
-        gain_M = _segment_logsumexp(blocks.gain_L, merged_L, gain_M)
+    merge = segment_max if best else segment_logsumexp
+    gain_M = merge(blocks.gain_L, merged_L, len(pair_M))
 
     # Lay the links of each level out as a rectangle, junctions × links, filled up with −inf. Pairs
     # are sorted by target, so the column of a link is its distance from its target's first.
@@ -173,7 +172,7 @@ def sweep(blocks: Blocks, *, best: bool = False) -> Tensor:
 
 
 def block_totals(blocks: Blocks, value_J: Tensor) -> Tensor:
-    """Take swept values; give (B, T) the total of each block at its last token, 0 elsewhere.
+    """Return (B, T) the total of each block at its last token, 0 elsewhere.
 
     The total of a row is the sum over its tokens. The last boundary of a block is a junction,
     unless the block is one word that no edge covers.
@@ -184,20 +183,21 @@ def block_totals(blocks: Blocks, value_J: Tensor) -> Tensor:
 
 
 def look_up(table: Tensor, index: Tensor) -> Tensor:
-    """Take a table and places in it, flattened; give what stands there, in the shape of `index`."""
+    """Return what stands at places of a flattened table, in the shape of `index`."""
     # Faster than `table[index]` and `table.take(index)`, which wake up threads for a thousand
     # entries: on a busy machine waiting for them costs more than the rest of the lattice.
     return table.reshape(-1).index_select(0, index.reshape(-1)).view(index.shape)
 
 
 def segment_max(value_L: Tensor, segment_L: Tensor, segments: int) -> Tensor:
-    """Take values and the segment of each; give the largest of each segment (none may be empty)."""
+    """Return the largest value of each segment, none of which may be empty."""
     largest = value_L.new_zeros(segments)
     return largest.scatter_reduce_(0, segment_L, value_L, "amax", include_self=False)
 
 
-def _segment_logsumexp(value_L: Tensor, segment_L: Tensor, largest: Tensor) -> Tensor:
-    """Take values, the segment of each and its largest; give the log-sum-exp of each segment."""
+def segment_logsumexp(value_L: Tensor, segment_L: Tensor, segments: int) -> Tensor:
+    """Return the log-sum-exp of each segment, none of which may be empty."""
+    largest = segment_max(value_L, segment_L, segments)
     # A segment of nothing but −inf is measured from 0: −inf − (−inf) would be NaN.
     peak = torch.where(largest.isneginf(), 0.0, largest)
     share_L = (value_L - look_up(peak, segment_L)).exp_()
@@ -206,7 +206,7 @@ def _segment_logsumexp(value_L: Tensor, segment_L: Tensor, largest: Tensor) -> T
 
 
 def _sum_within_runs(words_BT: Tensor, since_BT: Tensor) -> Tensor:
-    """Take words and how many of its run precede each; give the run's sum up to and with each."""
+    """Return the sum of each word and those of its run before it, given how many those are."""
     sum_BT = words_BT.clone()
     longest = int(since_BT.max()) if since_BT.numel() else 0
     # After each round an entry is the sum of twice as many words, never reaching beyond its run.
@@ -219,6 +219,6 @@ def _sum_within_runs(words_BT: Tensor, since_BT: Tensor) -> Tensor:
 
 
 def _next_where(mask_BT: Tensor, position_T: Tensor) -> Tensor:
-    """Take a mask; give for each place the first, itself or later, where the row's mask is true."""
+    """Return for each place the first, itself or later, where the row's mask is true."""
     place_BT = torch.where(mask_BT, position_T, len(position_T) - 1)
     return place_BT.flip(1).cummin(1).values.flip(1)

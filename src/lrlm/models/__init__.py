@@ -1,24 +1,41 @@
 """Language models: each a composition of a backbone, heads and, for LRLM, the lattice."""
 
-from lrlm.models.alias import AliasLM
-from lrlm.models.building import KINDS, ModelConfig, build_model, with_cutoffs
-from lrlm.models.language_model import LanguageModel, WindowScore
+from lrlm.models.building import (
+    MODELS,
+    ModelConfig,
+    ModelParts,
+    ModelSizes,
+    build_model,
+    with_cutoffs,
+)
+from lrlm.models.language_model import LanguageModel, WindowScores
 from lrlm.models.lrlm import LatentRelationLM
 from lrlm.models.nklm import NeuralKnowledgeLM
-from lrlm.models.scoring import DocumentScores, score_documents
-from lrlm.models.vanilla import VanillaLM
+from lrlm.models.reading import (
+    ScoredDocument,
+    WindowReader,
+    document_nats,
+    lattice_of,
+    read_documents,
+)
+from lrlm.models.vanilla import AliasLM, VanillaLM
 
 __all__ = [
-    "KINDS",
+    "MODELS",
     "AliasLM",
-    "DocumentScores",
     "LanguageModel",
     "LatentRelationLM",
     "ModelConfig",
+    "ModelParts",
+    "ModelSizes",
     "NeuralKnowledgeLM",
+    "ScoredDocument",
     "VanillaLM",
-    "WindowScore",
+    "WindowReader",
+    "WindowScores",
     "build_model",
-    "score_documents",
+    "document_nats",
+    "lattice_of",
+    "read_documents",
     "with_cutoffs",
 ]

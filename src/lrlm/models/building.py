@@ -1,4 +1,4 @@
-"""A configuration and the sizes of a corpus in, a model with fresh weights out.
+"""Build a model with fresh weights from its configuration.
 
 This is the one place where a model is chosen by its name.
 """
@@ -8,35 +8,31 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
-from lrlm.backbones import (
-    Backbone,
-    LstmBackbone,
-    LstmConfig,
-    TransformerXlBackbone,
-    TransformerXlConfig,
-)
+from lrlm.backbones import Backbone, BackboneConfig, LstmConfig
 from lrlm.checks import check_at_least
 from lrlm.errors import InputError
 from lrlm.heads import (
     FormHead,
     RelationConfig,
-    RelationHead,
     RelationVectors,
     SoftmaxCost,
-    SourceHead,
+    TokenEmbedding,
+    TokenHead,
     VectorTable,
     WordConfig,
     WordEmbedding,
     WordHead,
     choose_cutoffs,
 )
-from lrlm.models.alias import AliasLM
 from lrlm.models.language_model import LanguageModel
 from lrlm.models.lrlm import LatentRelationLM
 from lrlm.models.nklm import NeuralKnowledgeLM
-from lrlm.models.vanilla import VanillaLM
+from lrlm.models.vanilla import AliasLM, VanillaLM
 
-KINDS = ("vanilla", "alias", "nklm", "lrlm")
+MODELS: dict[str, type[VanillaLM | NeuralKnowledgeLM]] = {
+    model.kind: model for model in (VanillaLM, AliasLM, NeuralKnowledgeLM, LatentRelationLM)
+}
+"""Every model that a configuration can name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,113 +40,110 @@ class ModelConfig:
     """All sizes of a model; with the vocabulary and the features it determines every weight."""
 
     kind: str = "lrlm"
-    """vanilla, alias, nklm or lrlm."""
-    backbone: LstmConfig | TransformerXlConfig = field(default_factory=LstmConfig)
+    """The model: vanilla, alias, nklm or lrlm."""
+    backbone: BackboneConfig = field(default_factory=LstmConfig)
+    """The sequence model that reads the text."""
     words: WordConfig = field(default_factory=WordConfig)
     relations: RelationConfig = field(default_factory=RelationConfig)
     positions: int = 20
-    """Words of a form that NKLM can copy; longer forms are not annotated for it."""
+    """Tokens of a form that NKLM can copy; longer forms are not annotated for it."""
     position_size: int = 40
     """Width of the embedding of a copy position (NKLM)."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        if self.kind not in KINDS:
-            raise InputError(f"there is no model {self.kind!r}; there are: {', '.join(KINDS)}")
-        check_at_least("ModelConfig.positions", self.positions, 1)
-        check_at_least("ModelConfig.position_size", self.position_size, 1)
+        if self.kind not in MODELS:
+            raise InputError(f"there is no model {self.kind!r}; there are: {', '.join(MODELS)}")
+        check_at_least("model.positions", self.positions, 1)
+        check_at_least("model.position_size", self.position_size, 1)
+
+    @property
+    def model(self) -> type[LanguageModel]:
+        """The class that `kind` names."""
+        return MODELS[self.kind]
 
 
 def with_cutoffs(
-    config: ModelConfig, word_counts: Sequence[int], cost: SoftmaxCost | None = None
+    config: ModelConfig, token_counts: Sequence[int] | None, cost: SoftmaxCost | None = None
 ) -> ModelConfig:
     """Choose the clusters of the words if that is left open; the result is what a run saves.
 
-    `cost` is that of the device the model will be trained on; without it, that of a usual CPU.
+    Without counts in order of frequency there are no clusters. `cost` is that of the device the
+    model will be trained on; without it, that of a usual CPU.
     """
     words = config.words
     if words.cutoffs is not None:
         return config
-    cutoffs = choose_cutoffs(
-        word_counts, width=words.projection_size, divisor=words.divisor, cost=cost
-    )
+    cutoffs: tuple[int, ...] = ()
+    if token_counts is not None:
+        cutoffs = choose_cutoffs(
+            token_counts, width=words.projection_size, divisor=words.divisor, cost=cost
+        )
     return replace(config, words=replace(words, cutoffs=cutoffs))
 
 
-def build_model(
-    config: ModelConfig,
-    *,
-    word_counts: Sequence[int],
-    types: int,
-    form_feature_size: int,
-    type_vectors: Tensor | None = None,
-    object_vectors: Tensor | None = None,
-) -> LanguageModel:
-    """Put a model together.
+@dataclass(frozen=True)
+class ModelSizes:
+    """How many of everything there are to represent, and the vectors that are given."""
 
-    `types` counts the relation types that have an id; the first of them have the given vectors,
-    the others learn theirs. Objects without a given vector share a learned one.
-    """
-    config = with_cutoffs(config, word_counts)
-    words = len(word_counts)
-    embedding = WordEmbedding(config.words, words)
-    if config.kind in ("vanilla", "alias"):
-        backbone = _backbone(config, embedding.output_size)
-        head = WordHead(config.words, backbone.output_size, words, embedding=embedding)
-        model = VanillaLM if config.kind == "vanilla" else AliasLM
-        return model(embedding, backbone, head)
+    tokens: int
+    types: int
+    """Relation types that have an id; the first of them have the given vectors."""
+    form_features: int
+    """Width of the features of a form."""
+    token_counts: Sequence[int] | None = None
+    """How often each token occurs, if ids are in order of frequency."""
+    type_vectors: Tensor | None = None
+    object_vectors: Tensor | None = None
+    """Objects without a given vector share a learned one."""
 
-    vectors = _relation_vectors(config.relations, types, type_vectors, object_vectors)
-    if config.kind == "nklm":
-        backbone = _backbone(
-            config, embedding.output_size + vectors.output_size + config.position_size
+
+class ModelParts:
+    """Makes the parts that models are composed of, each with fresh weights when it is asked for."""
+
+    def __init__(self, config: ModelConfig, sizes: ModelSizes) -> None:
+        self.config = config
+        self._sizes = sizes
+        self._words = WordEmbedding(config.words, sizes.tokens)
+
+    @property
+    def embedding(self) -> TokenEmbedding:
+        """The vectors that tokens are read as."""
+        return self._words
+
+    def backbone(self, input_size: int) -> Backbone:
+        """Make the backbone for inputs of this width."""
+        return self.config.backbone.build(input_size)
+
+    def word_head(self, state_size: int) -> TokenHead:
+        """Make the softmax over all tokens for states of this width."""
+        return WordHead(self.config.words, state_size, self._sizes.tokens, embedding=self._words)
+
+    def form_head(self, state_size: int) -> FormHead:
+        """Make the choice among the forms of an object for states of this width."""
+        return FormHead(state_size, self._sizes.form_features)
+
+    def relation_vectors(self) -> RelationVectors:
+        """Make the vectors of relation types and objects."""
+        config, sizes = self.config.relations, self._sizes
+        given = 0 if sizes.type_vectors is None else len(sizes.type_vectors)
+        if given > sizes.types:
+            raise InputError(
+                f"there are vectors of {given} relation types, but only {sizes.types} types"
+            )
+        return RelationVectors(
+            VectorTable(
+                config.type_size,
+                learned=sizes.types - given,
+                given_VW=sizes.type_vectors,
+                tuned=config.tuned_types,
+            ),
+            VectorTable(config.object_size, given_VW=sizes.object_vectors),
+            unseen_rate=config.unseen_rate,
         )
-        chosen_size = backbone.output_size + vectors.output_size
-        return NeuralKnowledgeLM(
-            embedding,
-            backbone,
-            WordHead(config.words, chosen_size, words, embedding=embedding),
-            vectors=vectors,
-            forms=FormHead(chosen_size, form_feature_size),
-            hidden_size=config.relations.hidden_size,
-            positions=config.positions,
-            position_size=config.position_size,
-        )
-
-    backbone = _backbone(config, embedding.output_size)
-    return LatentRelationLM(
-        embedding,
-        backbone,
-        WordHead(config.words, backbone.output_size, words, embedding=embedding),
-        source=SourceHead(backbone.output_size),
-        vectors=vectors,
-        relations=RelationHead(
-            backbone.output_size, config.relations.hidden_size, vectors.output_size
-        ),
-        forms=FormHead(backbone.output_size, form_feature_size),
-        summary=config.relations.summary,
-    )
 
 
-def _backbone(config: ModelConfig, input_size: int) -> Backbone:
-    if isinstance(config.backbone, LstmConfig):
-        return LstmBackbone(config.backbone, input_size)
-    return TransformerXlBackbone(config.backbone, input_size)
-
-
-def _relation_vectors(
-    config: RelationConfig, types: int, type_vectors: Tensor | None, object_vectors: Tensor | None
-) -> RelationVectors:
-    given = 0 if type_vectors is None else len(type_vectors)
-    if given > types:
-        raise InputError(f"there are vectors of {given} relation types, but only {types} types")
-    return RelationVectors(
-        VectorTable(
-            config.type_size,
-            learned=types - given,
-            given_VW=type_vectors,
-            tuned=config.tuned_types,
-        ),
-        VectorTable(config.object_size, given_VW=object_vectors),
-        unseen_rate=config.unseen_rate,
-    )
+def build_model(config: ModelConfig, sizes: ModelSizes) -> LanguageModel:
+    """Put a model together with fresh weights."""
+    config = with_cutoffs(config, sizes.token_counts)
+    return MODELS[config.kind].build(ModelParts(config, sizes))

@@ -1,47 +1,110 @@
-"""What every language model answers: a window and a state in, nats of each document out.
+"""What every language model is: a composition that scores the segments of a window, and writes.
 
-Shapes: B rows (documents of the window), T tokens, X tokens of all rows without padding, D width.
+Shapes: B rows (documents of the window), T tokens, E candidate edges, X tokens of all rows without
+padding, D width.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from lrlm.backbones import Backbone, State
-from lrlm.batching import Window
-from lrlm.lattice import Lattice
+from lrlm.batching import Edges, Parts, Window
+from lrlm.heads import TokenEmbedding, TokenHead
+from lrlm.lattice import Lattice, log_marginal
+from lrlm.models.writing import EncodedTopic, Writer
 
 
 @dataclass(frozen=True)
-class WindowScore:
-    """−log P of a window's tokens given all before them, document by document."""
+class WindowScores:
+    """Log scores of all segments of a window, before unknown words pay for their spelling.
 
-    nats_B: Tensor
-    """Of all tokens of the row, `</s>` included where the document ends; differentiable."""
-    end_nats_B: Tensor
-    """Of `</s>` alone; 0 where the document goes on."""
-    nats_BT: Tensor | None = None
-    """Of each token, where a model makes them one at a time; 0 at padding."""
-    lattice: Lattice | None = None
-    """All segmentations of the window, where a model sums over them."""
+    A token as a WORD scores `choice_BT + token_BT` (+ its spelling, if it has one).
+    """
+
+    token_BT: Tensor
+    """log P(token | h) of every token, 0 at padding; of a copied token, that of the copy."""
+    choice_BT: Tensor | None = None
+    """What was chosen before the token: that it is a word, or which fact (NKLM)."""
+    edges: Edges | None = None
+    """The candidates, where a model sums over all segmentations."""
+    score_E: Tensor | None = None
+    """Their log scores."""
     copied_BT: Tensor | None = None
     """Which tokens were copied, where that is decided for each; they are not spelled."""
 
+    def words_BT(self, spelling_BT: Tensor | None = None) -> Tensor:
+        """Give the score of every token as a WORD; with `spelling_BT`, spelled."""
+        word_BT = self.token_BT
+        if spelling_BT is not None:
+            if self.copied_BT is not None:
+                spelling_BT = spelling_BT.masked_fill(self.copied_BT, 0.0)
+            word_BT = word_BT + spelling_BT
+        return word_BT if self.choice_BT is None else self.choice_BT + word_BT
+
+    def nats(self, window: Window) -> tuple[Tensor, Tensor]:
+        """Give −log P of each row's tokens and, of that, the share of the end token: (B,), (B,).
+
+        Both can be differentiated. The end is always a word of its own, so its share can be told
+        apart; it is 0 where a document goes on.
+        """
+        words_BT = self.words_BT(window.spelling_BT.masked_fill(~window.mask_BT, 0.0))
+        if self.edges is None or self.score_E is None:
+            return -words_BT.sum(1), -_last_token(words_BT, window)
+        lattice = Lattice(
+            words_BT,
+            window.lengths_B,
+            self.edges.row_E,
+            self.edges.start_E,
+            self.edges.end_E,
+            self.score_E,
+            checked=False,  # the collator made the indices
+        )
+        return -log_marginal(lattice), -_last_token(words_BT, window)
+
 
 class LanguageModel(nn.Module, ABC):
-    """A composition of a backbone and heads that gives every text about a topic a probability."""
+    """A composition of a backbone and heads that gives every text about a topic a probability.
 
+    What differs between models is an attribute or a method of theirs, never a question about
+    their type.
+    """
+
+    kind: ClassVar[str]
+    """What configurations and the command line call it, as `lrlm`."""
+    label: ClassVar[str]
+    """What tables call it, as "LRLM"."""
+    reads: ClassVar[Parts] = Parts.NOTHING
+    """What it reads of a document beside its tokens and its topic's relations."""
+    has_posteriors: ClassVar[bool] = False
+    """Whether it sums over segmentations, so that it can say where a name came from."""
+    copies_names: ClassVar[bool] = False
+    """Whether it copies names of the topic's objects, in whole or in part."""
+    is_joint: ClassVar[bool] = False
+    """Whether its figures are of a text together with one given annotation."""
+    is_baseline: ClassVar[bool] = False
+    """Whether other models are compared with it."""
+    footnote: ClassVar[str] = ""
+    """What must be known to read its figures; it begins with a mark, as "†"."""
+
+    embedding: TokenEmbedding
     backbone: Backbone
+    words: TokenHead
 
     def begin(self, window: Window) -> State:
         """Give the state before the first window of a batch."""
         return self.backbone.initial_state(len(window.lengths_B))
 
     @abstractmethod
-    def forward(self, window: Window, state: State) -> tuple[WindowScore, State]:
+    def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score a window and give the state after it; `state` has the window's rows."""
+
+    @abstractmethod
+    def writer(self, topic: EncodedTopic) -> Writer:
+        """Give what generates text about a topic with the weights as they are now."""
 
 
 def flat(values_BTD: Tensor, window: Window) -> Tensor:
@@ -55,17 +118,7 @@ def unflat(values_X: Tensor, window: Window) -> Tensor:
     return values_X.new_zeros(mask_BT.shape).masked_scatter(mask_BT, values_X)
 
 
-def last_token(values_BT: Tensor, window: Window) -> Tensor:
-    """Take the value at `</s>` where the document ends, 0 where it goes on: (B,)."""
+def _last_token(values_BT: Tensor, window: Window) -> Tensor:
+    """Take the value at the end token where the document ends, 0 where it goes on: (B,)."""
     last_B1 = (window.lengths_B - 1)[:, None]
     return torch.where(window.ends_B, values_BT.gather(1, last_B1).squeeze(1), 0.0)
-
-
-def token_by_token(
-    log_probs_X: Tensor, window: Window, *, copied_BT: Tensor | None = None
-) -> WindowScore:
-    """Score a window whose tokens are made one at a time, some of them perhaps by copying."""
-    nats_BT = unflat(-log_probs_X, window)
-    return WindowScore(
-        nats_BT.sum(1), last_token(nats_BT, window), nats_BT=nats_BT, copied_BT=copied_BT
-    )

@@ -1,25 +1,36 @@
-"""LRLM: the latent relation language model; a lattice of words and copied names, summed exactly.
+"""LRLM, the latent relation language model: a lattice of words and copied names, summed exactly.
 
-Shapes: B rows, T tokens, X tokens without padding, D width of states, R relations of a row,
-E candidate edges, S places of a row where edges start, Q choices of a form, F forms, W widths.
+Shapes: B rows, T tokens, X tokens without padding or rows that choose, Y rows that copy, D width of
+states, R relations of a row, E candidate edges, S places of a row where edges start, Q choices of a
+form, F forms, W widths.
 """
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from lrlm.backbones import Backbone, State
-from lrlm.batching import Edges, Window
+from lrlm.batching import Edges, Parts, Window
 from lrlm.heads import (
+    Choosing,
     FormHead,
     RelationHead,
     RelationVectors,
     SourceHead,
-    WordEmbedding,
-    WordHead,
+    TokenEmbedding,
+    TokenHead,
+    taken,
 )
-from lrlm.lattice import Lattice, log_marginal
-from lrlm.models.language_model import WindowScore, flat, last_token, unflat
-from lrlm.models.vanilla import VanillaLM
+from lrlm.models.language_model import WindowScores, flat, unflat
+from lrlm.models.vanilla import VanillaLM, VanillaWriter
+from lrlm.models.writing import NO_FORM, EncodedTopic, Limits, Writer, WritingState, Written
+
+if TYPE_CHECKING:
+    from lrlm.models.building import ModelParts
+
+_WORD, _RELATION = 0, 1
 
 
 class LatentRelationLM(VanillaLM):
@@ -29,11 +40,18 @@ class LatentRelationLM(VanillaLM):
     into segments, so the sum over all segmentations (the paper's marginal over Z) is exact.
     """
 
+    kind: ClassVar[str] = "lrlm"
+    label: ClassVar[str] = "LRLM"
+    reads: ClassVar[Parts] = Parts.EDGES
+    has_posteriors: ClassVar[bool] = True
+    copies_names: ClassVar[bool] = True
+    is_baseline: ClassVar[bool] = False
+
     def __init__(
         self,
-        embedding: WordEmbedding,
+        embedding: TokenEmbedding,
         backbone: Backbone,
-        words: WordHead,
+        words: TokenHead,
         *,
         source: SourceHead,
         vectors: RelationVectors,
@@ -52,6 +70,23 @@ class LatentRelationLM(VanillaLM):
         self.relations = relations
         self.forms = forms
         self.summary = nn.Linear(vectors.output_size, embedding.output_size) if summary else None
+
+    @classmethod
+    def build(cls, parts: "ModelParts") -> "LatentRelationLM":
+        """Put the model together with fresh weights."""
+        vectors = parts.relation_vectors()
+        backbone = parts.backbone(parts.embedding.output_size)
+        size, relations = backbone.output_size, parts.config.relations
+        return cls(
+            parts.embedding,
+            backbone,
+            parts.word_head(size),
+            source=SourceHead(size),
+            vectors=vectors,
+            relations=RelationHead(size, relations.hidden_size, vectors.output_size),
+            forms=parts.form_head(size),
+            summary=relations.summary,
+        )
 
     def begin(self, window: Window) -> State:
         """Give the state before the first window, which may know the topic's relations."""
@@ -73,38 +108,29 @@ class LatentRelationLM(VanillaLM):
         _, after = self.backbone(self.summary(mean_BW)[:, None], one_B, state)
         return after
 
-    def forward(self, window: Window, state: State) -> tuple[WindowScore, State]:
-        """Sum over all segmentations of a window, and give the state after it."""
-        states_BTD, state = self.read(window, state)
-        lattice = self.lattice(states_BTD, window)
-        nats_B = -log_marginal(lattice)
-        # `</s>` is always a word of its own, so its share can be told apart.
-        return WindowScore(nats_B, -last_token(lattice.words_BT, window), lattice=lattice), state
-
-    def lattice(self, states_BTD: Tensor, window: Window) -> Lattice:
+    def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
+        states_BTD, state = self.read(window, state)
+        edges = window.edges
+        assert edges is not None, "the collator serves another model"
         states_XD = flat(states_BTD, window)
         has_relations_B = window.relation_mask_BR.any(1)
         has_relations_X = flat(has_relations_B[:, None].expand_as(window.mask_BT), window)
         log_word_X, log_relation_X = self.source(states_XD, has_relations_X)
-        word_X = log_word_X + self.word_log_probs(states_XD, window)
-        edges = window.edges
+        token_X = self.words.log_probs(states_XD, flat(window.targets_BT, window))
         source_E = unflat(log_relation_X, window)[edges.row_E, edges.start_E]
-        return Lattice(
-            unflat(word_X, window),
-            window.lengths_B,
-            edges.row_E,
-            edges.start_E,
-            edges.end_E,
-            source_E
-            + self._relation_log_probs(states_BTD, window)
+        scores = WindowScores(
+            token_BT=unflat(token_X, window),
+            choice_BT=unflat(log_word_X, window),
+            edges=edges,
+            score_E=source_E
+            + self._relation_log_probs(states_BTD, window, edges)
             + self._form_log_probs(states_BTD, edges),
-            checked=False,  # the collator made the indices
         )
+        return scores, state
 
-    def _relation_log_probs(self, states_BTD: Tensor, window: Window) -> Tensor:
+    def _relation_log_probs(self, states_BTD: Tensor, window: Window, edges: Edges) -> Tensor:
         """Give log P(e | h) of each edge, over all relations of its topic: (E,)."""
-        edges = window.edges
         rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
         vectors_BRW = self.vectors(window.types_BR, window.objects_BR)
         log_probs_BSR: Tensor = self.relations.log_probs(
@@ -118,3 +144,76 @@ class LatentRelationLM(VanillaLM):
             states_BTD[edges.row_Q, edges.start_Q], edges.forms.features_FW, edges.forms.query_F
         )
         return log_probs_F[edges.forms.chosen]
+
+    def writer(self, topic: EncodedTopic) -> Writer:
+        """Give what writes words and whole forms: the paper's Algorithm 1."""
+        all_1R = torch.ones_like(topic.types_R[None], dtype=torch.bool)
+        before = self.read_topic(
+            self.backbone.initial_state(1), topic.types_R[None], topic.objects_R[None], all_1R
+        )
+        return LrlmWriter(self, topic, before=before)
+
+
+class LrlmWriter(VanillaWriter):
+    """Chooses a source; then a word, or a relation and one of its forms."""
+
+    uses_relations = True
+    copies_whole_forms = True
+
+    def __init__(self, model: LatentRelationLM, topic: EncodedTopic, *, before: State) -> None:
+        super().__init__(model, topic, before=before)
+        self._model = model
+        self._vectors_1RW = model.vectors(topic.types_R[None], topic.objects_R[None])
+        self._all_1R = torch.ones_like(topic.types_R[None], dtype=torch.bool)
+        self._forms_RF = topic.forms_RF
+        self._form_counts_FR = self._forms_RF.T.to(topic.features_FW.dtype)
+
+    def choose(self, so_far: WritingState, limits: Limits, choosing: Choosing) -> Written:
+        """Choose a word for each row, or the first token of a form."""
+        if not self.topic.relations:
+            return super().choose(so_far, limits, choosing)
+        states_XD = so_far.states_BD
+        log_source_X2 = self._model.source.log_probs(states_XD)
+        chances_X2 = log_source_X2
+        if not limits.is_free:
+            possible_X2 = torch.stack([limits.word_X, limits.form_XF.any(1)], dim=1)
+            chances_X2 = log_source_X2.masked_fill(~possible_X2, -torch.inf)
+        source_X = choosing.choose(chances_X2)
+        if not bool(source_X.any()):
+            written = super().choose(so_far, limits, choosing)
+            return replace(written, log_prob_B=written.log_prob_B + log_source_X2[:, _WORD])
+        log_prob_X = taken(log_source_X2, source_X)
+        token_X, form_X = torch.zeros_like(source_X), torch.full_like(source_X, NO_FORM)
+        position_X, context_X = torch.zeros_like(source_X), torch.zeros_like(source_X)
+
+        place_Y = (source_X == _WORD).nonzero().squeeze(1)
+        if len(place_Y):
+            token_Y, log_prob_Y = self._words.choose(
+                states_XD[place_Y], limits.may_end_X[place_Y], choosing
+            )
+            token_X[place_Y] = token_Y
+            log_prob_X[place_Y] += log_prob_Y
+        if len(place_Y) < len(source_X):
+            place_Y = (source_X == _RELATION).nonzero().squeeze(1)
+            form_Y, log_prob_Y = self._form(states_XD[place_Y], limits.form_XF[place_Y], choosing)
+            context_Y = self.topic.context_after(so_far.last.token_B[place_Y])
+            token_X[place_Y] = self.topic.tokens_CFL[context_Y, form_Y, 0]
+            form_X[place_Y] = form_Y
+            context_X[place_Y] = context_Y
+            log_prob_X[place_Y] += log_prob_Y
+        return Written(token_X, form_X, position_X, context_X, log_prob_X)
+
+    def _form(
+        self, states_YD: Tensor, allowed_YF: Tensor, choosing: Choosing
+    ) -> tuple[Tensor, Tensor]:
+        """Choose a relation and then a form: the form, and log P(e | h) + log P(a | e, h)."""
+        log_relation_YR = self._model.relations.log_probs(
+            states_YD[None], self._vectors_1RW, self._all_1R
+        )[0]
+        possible_YR = allowed_YF.to(self._form_counts_FR.dtype) @ self._form_counts_FR > 0
+        relation_Y = choosing.choose(log_relation_YR.masked_fill(~possible_YR, -torch.inf))
+        log_form_YF = self._model.forms.masked_log_probs(
+            states_YD, self.topic.features_FW, self._forms_RF[relation_Y]
+        )
+        form_Y = choosing.choose(log_form_YF.masked_fill(~allowed_YF, -torch.inf))
+        return form_Y, taken(log_relation_YR, relation_Y) + taken(log_form_YF, form_Y)

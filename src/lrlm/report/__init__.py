@@ -1,1 +1,1 @@
-"""Results in, things to look at out: tables and coloured text."""
+"""Show evaluations and corpora as tables, figures and coloured text."""

@@ -1,12 +1,13 @@
-"""A table as plain cells in; the same table for the terminal, in Markdown and in LaTeX out."""
+"""A table of plain cells, and how it is written for the terminal, in Markdown and in LaTeX."""
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.padding import Padding, PaddingDimensions
 from rich.table import Table
 from rich.text import Text
 
@@ -42,25 +43,93 @@ class Sheet:
     """Each begins with the mark that it explains, if it explains one."""
 
 
+@dataclass(frozen=True)
+class _TerminalSheet:
+    """A sheet that fits itself to the width of the terminal that shows it."""
+
+    sheet: Sheet
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        sheet = self.sheet
+        yield Text(sheet.title, "italic")
+        for number, table in enumerate(_tables(sheet, options.max_width)):
+            if number:
+                yield Text()
+            yield table
+        for note in sheet.notes:
+            yield Padding(Text(note, "dim"), (0, 1))
+
+
 def to_terminal(sheet: Sheet) -> RenderableType:
-    """Lay a sheet out for the terminal; where it is narrow, headings take several lines."""
-    table = Table(box=None)
-    for number, column in enumerate(sheet.columns):
-        words = (
-            word for row in sheet.rows for word in f"{row[number].text}{row[number].mark}".split()
-        )
+    """Lay a sheet out for the terminal, with all its columns, however narrow that is.
+
+    Where the columns do not fit side by side, headings and texts take several lines and columns
+    move closer together; where that is not enough, further columns follow in a table below.
+    """
+    return _TerminalSheet(sheet)
+
+
+def _tables(sheet: Sheet, width: int) -> Iterator[Table]:
+    """Give one table, or several that repeat the columns of text, if one would be too wide."""
+    everything = range(len(sheet.columns))
+    natural = [_longest_text(sheet, number, "\n") for number in everything]
+    least = [_longest_text(sheet, number, None) for number in everything]
+    if sum(natural) + 2 * len(natural) <= width:
+        yield _table(sheet, everything, natural, (0, 1))
+        return
+    # One blank between columns, and one before the first.
+    texts, numbers = everything[: sheet.text_columns], everything[sheet.text_columns :]
+    widest = max((least[number] + 1 for number in numbers), default=0)
+    while (room := width - 1 - sum(least[number] + 1 for number in texts)) < widest:
+        longest = max(texts, key=least.__getitem__)
+        if least[longest] == 1:
+            break
+        least[longest] -= 1  # words are cut before numbers are
+    for columns in _blocks(numbers, least, room):
+        shown = [*texts, *columns]
+        spare = width - 1 - sum(least[number] + 1 for number in shown)
+        widths = []
+        for number in shown:
+            more = max(0, min(natural[number] - least[number], spare))
+            widths.append(least[number] + more)
+            spare -= more
+        yield _table(sheet, shown, widths, (0, 0, 0, 1))
+
+
+def _blocks(numbers: Sequence[int], least: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Cut the columns of numbers into blocks that are not too wide, of one column at least."""
+    block: list[int] = []
+    for number in numbers:
+        if block and sum(least[each] + 1 for each in [*block, number]) > room:
+            yield block
+            block = []
+        block.append(number)
+    yield block
+
+
+def _table(
+    sheet: Sheet, columns: Sequence[int], widths: Sequence[int], padding: PaddingDimensions
+) -> Table:
+    table = Table(box=None, padding=padding)
+    for number, width in zip(columns, widths, strict=True):
         table.add_column(
-            Text(column),
+            Text(sheet.columns[number]),
             justify="left" if number < sheet.text_columns else "right",
-            min_width=max(map(len, words), default=1),
+            width=width,
             overflow="fold",
         )
     for row in sheet.rows:
+        cells = (row[number] for number in columns)
         table.add_row(
-            *(Text(cell.text + cell.mark, "bold green" if cell.is_best else "") for cell in row)
+            *(Text(cell.text + cell.mark, "bold green" if cell.is_best else "") for cell in cells)
         )
-    notes = (Padding(Text(note, "dim"), (0, 1)) for note in sheet.notes)
-    return Group(Text(sheet.title, "italic"), table, *notes)
+    return table
+
+
+def _longest_text(sheet: Sheet, column: int, separator: str | None) -> int:
+    """Give how many places the widest line of a column takes; without a separator, its word."""
+    texts = [sheet.columns[column], *(row[column].text + row[column].mark for row in sheet.rows)]
+    return max((cell_len(part) for text in texts for part in text.split(separator)), default=1)
 
 
 def to_markdown(sheet: Sheet) -> str:

@@ -1,22 +1,40 @@
-"""Text: tokens with character offsets, and the vocabulary counted from them."""
+"""Text: words with character offsets, linked documents, and what a model takes for a token."""
 
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 from lrlm.text.joining import Joiner
+from lrlm.text.token_space import (
+    EncodedText,
+    GrowingText,
+    Speller,
+    SurfaceForm,
+    TokenPlaces,
+    TokenSpace,
+    bits_per_byte,
+    perplexity_per_word,
+)
 from lrlm.text.tokeniser import Profile, Tokens, detect_profile, split_words, tokenise
 from lrlm.text.vocabulary import END, UNKNOWN, Vocabulary
 
 __all__ = [
     "END",
     "UNKNOWN",
+    "EncodedText",
     "GoldMention",
+    "GrowingText",
     "Joiner",
     "LinkableRelation",
     "LinkedDocument",
     "Mention",
     "Profile",
+    "Speller",
+    "SurfaceForm",
+    "TokenPlaces",
+    "TokenSpace",
     "Tokens",
     "Vocabulary",
+    "bits_per_byte",
     "detect_profile",
+    "perplexity_per_word",
     "split_words",
     "tokenise",
 ]

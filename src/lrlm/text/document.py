@@ -1,4 +1,4 @@
-"""An article as linking leaves it: its words, its topic's relations, and where they may meet."""
+"""What linking makes of an article: its words, its topic's relations, and where they may meet."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +15,17 @@ class Mention(NamedTuple):
     """Index into the document's relations."""
     form: int
     """Index into that relation's forms."""
+
+
+class GoldSpan(NamedTuple):
+    """A mention that is known to be there, as articles give it: characters `[start, end)`."""
+
+    start: int
+    end: int
+    type: str | None = None
+    """The relation's type, if it is known."""
+    object: str | None = None
+    """What the characters name, if it is known."""
 
 
 class GoldMention(NamedTuple):

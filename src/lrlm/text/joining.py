@@ -1,9 +1,9 @@
-"""Tokens in, a text that people can read out, with the place of each token in it.
+"""Join tokens to a text that people can read, and say where each token stands in it.
 
 Tokens are put together where people do ("Oslo, the capital"), but only where the tokeniser cuts
 them again in the same way: whatever stands between two spaces is tried before it is kept. So the
-text has the same tokens as were given, unless one of them is none by itself, as a misspelled word
-that holds a comma may be.
+text has the same tokens as were given, unless one of them is no token by itself, as a misspelled
+word that holds a comma may be.
 """
 
 from lrlm.text.tokeniser import Profile, split_words, tokenise

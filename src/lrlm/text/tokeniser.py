@@ -1,4 +1,4 @@
-"""Text in, tokens with half-open character offsets out; three profiles, one result type.
+"""Cut text into words with half-open character offsets, in one of three profiles.
 
 `raw`        running English: words keep inner hyphens and digits their commas ("co-produced",
              "589,419"), clitics stand alone ("did", "n't"; "nation", "'s").

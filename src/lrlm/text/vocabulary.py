@@ -1,4 +1,4 @@
-"""Word counts in, a vocabulary out: words in order of frequency, with `<unk>` and `</s>`."""
+"""The words that have an id, in order of frequency, with `<unk>` and `</s>`."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -1,1 +1,1 @@
-"""Training: a corpus and a configuration in, a run folder with a trained model out."""
+"""Training: a model learned from a corpus, kept in a run folder."""

@@ -1,4 +1,4 @@
-"""The whole state of training in, a folder that survives out; and back, if it is undamaged.
+"""Checkpoints: the whole state of training on disk, so that it can go on after a kill.
 
     checkpoints/000007/
       manifest.json           the format, and the SHA-256 of all files below
@@ -21,12 +21,11 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load, load_file
-from torch import Tensor
 
 from lrlm.artifacts import MANIFEST, fingerprint, new_folder, read_manifest, write_manifest
 from lrlm.errors import FormatError
-from lrlm.features.tensors import write_tensors
-from lrlm.training.metrics import FILE as METRICS
+from lrlm.runs.run import METRICS, Tensors
+from lrlm.tensor_files import write_tensors
 
 FORMAT = "lrlm checkpoint"
 VERSION = 1
@@ -34,8 +33,6 @@ KEPT = 2
 
 _STATE = "state.json"
 _PARTS = ("weights", "optimiser", "best")
-
-Tensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in, a wish to stop out: training saves its state before it ends."""
+"""Turn Ctrl-C and SIGTERM into a wish to stop, so that training saves its state first."""
 
 import signal
 import threading
@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from lrlm.errors import LrlmError
-
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-
-
-class StoppedError(LrlmError):
-    """Training was asked to stop, and saved everything first; says how to go on."""
 
 
 class Interruption:

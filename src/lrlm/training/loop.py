@@ -1,4 +1,4 @@
-"""A model and documents in, a trained model out: epochs of batches of windows, and validation.
+"""The training loop: epochs of batches of windows, with a validation after each epoch.
 
 An update learns from one window of each document of a batch. The backbone's state goes from window
 to window without its graph, so learning looks back over one window and memory over all of them.
@@ -13,18 +13,18 @@ import torch
 from safetensors.torch import save
 
 from lrlm.batching import Collator, training_batches
-from lrlm.errors import InputError, LrlmError
+from lrlm.errors import InputError, LrlmError, StoppedError
 from lrlm.models import LanguageModel
+from lrlm.runs.config import TrainingConfig
+from lrlm.runs.devices import Precision
+from lrlm.runs.run import Tensors, copy_into, weights_of
+from lrlm.training.batch_plan import BatchPlan, BatchReader, PlannedBatch, SplitDocuments
 from lrlm.training.checkpoint import Checkpoint
-from lrlm.training.config import TrainingConfig
-from lrlm.training.devices import Precision
-from lrlm.training.interruption import StoppedError
-from lrlm.training.learner import Learner, under
-from lrlm.training.optimiser import Optimiser, Tensors, copies, copy_into, weights_of
+from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.gradients import GradientAccumulator, under
+from lrlm.training.optimiser import Optimiser, copies
 from lrlm.training.schedule import make_schedule
-from lrlm.training.shares import Documents, Plan, Reader, Reading
-from lrlm.training.standing import Position, Speed, Standing
-from lrlm.training.surroundings import Surroundings
+from lrlm.training.status import Position, Speed, TrainingStatus
 from lrlm.training.validation import Validation, validate
 
 _NATS, _STOP, _SAVE, _TIME_UP = range(4)
@@ -40,11 +40,11 @@ class Trainer:
     def __init__(
         self,
         model: LanguageModel,
-        documents: tuple[Documents, Documents],
+        documents: tuple[SplitDocuments, SplitDocuments],
         collator: Collator,
         config: TrainingConfig,
         *,
-        surroundings: Surroundings | None = None,
+        environment: TrainingEnvironment | None = None,
     ) -> None:
         """`documents` are those to train on and those to validate with."""
         self.model = model
@@ -52,15 +52,15 @@ class Trainer:
         self.position = Position()
         self.schedule = make_schedule(config)
         self.optimiser = Optimiser(model, weight_decay=config.weight_decay, extra=4)
-        self._around = surroundings or Surroundings()
-        self._processes = self._around.processes
+        self._environment = environment or TrainingEnvironment()
+        self._processes = self._environment.processes
         self._train, self._valid = documents
         self._lengths = self._train.lengths
         self._valid_tokens = sum(self._valid.lengths)
         self._collator = collator
-        self._precision = Precision(config.precision, self._around.device, model)
-        self._learner = Learner(model, self._precision, self._around.device)
-        self._reader = Reader(
+        self._precision = Precision(config.precision, self._environment.device, model)
+        self._gradients = GradientAccumulator(model, self._precision, self._environment.device)
+        self._reader = BatchReader(
             self._train,
             collator,
             processes=self._processes.count,
@@ -68,16 +68,16 @@ class Trainer:
             parts=config.accumulate,
         )
         self._best: Tensors = {}
-        self._start = self._last_save = self._around.clock()
-        self._speed = Speed(self._around.clock, 0)
+        self._start = self._last_save = self._environment.clock()
+        self._speed = Speed(self._environment.clock, 0)
         torch.manual_seed((config.seed * 1_000_003 + self._processes.rank) % 2**63)
 
     def run(self) -> Position:
         """Train until the epochs, the minutes or the patience are used up."""
         self._processes.spread(list(weights_of(self.model).values()))
-        self._last_save = self._around.clock()
+        self._last_save = self._environment.clock()
         self._start = self._last_save - self.position.seconds
-        self._speed = Speed(self._around.clock, self.position.tokens)
+        self._speed = Speed(self._environment.clock, self.position.tokens)
         while not self._is_over():
             self._epoch()
         return self.position
@@ -93,9 +93,9 @@ class Trainer:
         self.schedule.restore(checkpoint.state["schedule"])
         copy_into(weights_of(self.model), checkpoint.weights)
         self.optimiser.restore(checkpoint.optimiser)
-        device = self._around.device
+        device = self._environment.device
         self._best = {name: tensor.to(device) for name, tensor in checkpoint.best.items()}
-        self._learner.restore(checkpoint.own(self._processes.rank))
+        self._gradients.restore(checkpoint.own(self._processes.rank))
 
     def _is_over(self) -> bool:
         is_read = self.position.epoch >= self.config.epochs
@@ -107,9 +107,9 @@ class Trainer:
             self._lengths, self.config.batch_size, seed=self.config.seed, epoch=position.epoch
         )
         has_time = True
-        with closing(self._reader.read(batches[position.batch :])) as readings:
-            for reading in readings:
-                has_time = self._batch(reading, len(batches))
+        with closing(self._reader.read(batches[position.batch :])) as planned:
+            for batch in planned:
+                has_time = self._batch(batch, len(batches))
                 if not has_time:
                     break
         is_best = self._judge(self._validation())
@@ -121,10 +121,10 @@ class Trainer:
             position.batch = 0
         self._save()
 
-    def _batch(self, reading: Reading, batches: int) -> bool:
+    def _batch(self, planned: PlannedBatch, batches: int) -> bool:
         """Learn from one of the epoch's batches; tell whether there is time for more."""
-        position, plan = self.position, reading.plan
-        self._learner.begin(reading.windows)
+        position, plan = self.position, planned.plan
+        self._gradients.begin(planned.windows)
         while position.window < plan.updates:
             done = (position.batch + position.window / plan.updates) / batches
             self._update(plan, self._progress(done))
@@ -137,15 +137,15 @@ class Trainer:
                 return False
         position.window = 0
         position.batch += 1
-        self._learner.end()
+        self._gradients.end()
         return True
 
-    def _update(self, plan: Plan, progress: float) -> None:
+    def _update(self, plan: BatchPlan, progress: float) -> None:
         """Learn from the next window of every document of the batch."""
         position, extra = self.position, self.optimiser.extra
         self.optimiser.clear()
-        extra[_NATS] = self._learner.learn(position.window, plan.weight)
-        extra[_STOP] = float(self._around.interruption.is_wanted)
+        extra[_NATS] = self._gradients.add(position.window, plan.weight)
+        extra[_STOP] = float(self._environment.interruption.is_wanted)
         if self._processes.is_first:
             extra[_SAVE] = float(self._is_save_due())
             extra[_TIME_UP] = float(self._is_time_up())
@@ -167,7 +167,7 @@ class Trainer:
         if position.updates % self.config.log_updates == 0:
             self._log(rate, length)
 
-    def _describe_failure(self, plan: Plan, nats: float) -> str:
+    def _describe_failure(self, plan: BatchPlan, nats: float) -> str:
         numbers = sorted(number for share in plan.shares for number in share)
         names = ", ".join(repr(self._train.documents[number].id) for number in numbers)
         what = "the gradient" if math.isfinite(nats) else f"the loss ({nats})"
@@ -180,7 +180,7 @@ class Trainer:
 
     def _validation(self) -> Validation:
         """Score the validation documents; where a stop is wished, save instead and stop."""
-        before = self._around.clock()
+        before = self._environment.clock()
         validation = validate(
             self.model,
             self._valid,
@@ -188,13 +188,13 @@ class Trainer:
             batch_size=self.config.validation_batch_size,
             precision=self._precision,
             processes=self._processes,
-            device=self._around.device,
-            is_unwanted=lambda: self._around.interruption.is_wanted,
+            device=self._environment.device,
+            is_unwanted=lambda: self._environment.interruption.is_wanted,
         )
         if validation is None:
             self._save()
             self._stop()
-        self.position.validation_seconds = self._around.clock() - before
+        self.position.validation_seconds = self._environment.clock() - before
         self.position.seconds = self._seconds()
         self.position.perplexity = validation.perplexity
         return validation
@@ -202,7 +202,7 @@ class Trainer:
     def _judge(self, validation: Validation) -> bool:
         """Keep the weights if they are the best so far, and tell whether they are."""
         position = self.position
-        is_best = self.schedule.judge(validation.nats_per_token)
+        is_best = self.schedule.judge(validation.nats_per_word)
         if is_best:
             weights = copies(weights_of(self.model))
             if self.schedule.can_go_back:
@@ -210,18 +210,18 @@ class Trainer:
                 self._best = {f"weights/{name}": each for name, each in weights.items()}
                 self._best |= {f"optimiser/{name}": each for name, each in moments.items()}
             if self._processes.is_first:
-                self._around.keep_best(weights)
-        if self._around.metrics is not None:
-            self._around.metrics.add(
+                self._environment.keep_best(weights)
+        if self._environment.metrics is not None:
+            self._environment.metrics.add(
                 "valid",
                 update=position.updates,
                 epoch=position.epoch + 1,
-                nats_per_token=validation.nats_per_token,
+                nats_per_token=validation.nats_per_word,
                 perplexity=validation.perplexity,
                 is_best=is_best,
                 seconds=round(position.seconds, 1),
             )
-        self._around.reporter.message(
+        self._environment.reporter.message(
             f"epoch {position.epoch + 1}: validation perplexity {validation.perplexity:.2f}"
             f" after {position.seconds / 60:.1f} min{', the best so far' if is_best else ''}"
         )
@@ -249,15 +249,15 @@ class Trainer:
 
     def _seconds(self) -> float:
         """Give the time of training and validating so far, all sessions together."""
-        return self._around.clock() - self._start
+        return self._environment.clock() - self._start
 
     def _is_save_due(self) -> bool:
-        return self._around.clock() - self._last_save >= 60 * self.config.checkpoint_minutes
+        return self._environment.clock() - self._last_save >= 60 * self.config.checkpoint_minutes
 
     def _report(self, loss: float, progress: float) -> None:
         position = self.position
-        self._around.reporter.standing(
-            Standing(
+        self._environment.reporter.status(
+            TrainingStatus(
                 epoch=position.epoch + 1,
                 share=progress,
                 loss=loss,
@@ -269,8 +269,8 @@ class Trainer:
 
     def _log(self, rate: float, gradient: float) -> None:
         position = self.position
-        if self._around.metrics is not None:
-            self._around.metrics.add(
+        if self._environment.metrics is not None:
+            self._environment.metrics.add(
                 "train",
                 update=position.updates,
                 epoch=position.epoch + 1,
@@ -284,10 +284,10 @@ class Trainer:
 
     def _save(self) -> None:
         """Write a checkpoint, all processes together."""
-        if self._around.checkpoints is not None:
-            everybody = self._processes.collect(save(self._learner.own_tensors()))
+        if self._environment.checkpoints is not None:
+            everybody = self._processes.collect(save(self._gradients.own_tensors()))
             if self._processes.is_first:
-                metrics = self._around.metrics
+                metrics = self._environment.metrics
                 checkpoint = Checkpoint(
                     state={
                         "position": asdict(self.position),
@@ -300,13 +300,13 @@ class Trainer:
                     processes=everybody,
                     metrics=b"" if metrics is None else metrics.content(),
                 )
-                self._around.checkpoints.write(checkpoint)
-        self._last_save = self._around.clock()
+                self._environment.checkpoints.write(checkpoint)
+        self._last_save = self._environment.clock()
 
     def _stop(self) -> NoReturn:
         position = self.position
-        reason = self._around.interruption.reason or "another process of the run"
+        reason = self._environment.interruption.reason or "another process of the run"
         raise StoppedError(
             f"stopped by {reason} in epoch {position.epoch + 1}, batch {position.batch + 1};"
-            " everything is saved: go on with the same command and --resume"
+            " everything is saved, and the run can be resumed"
         )

@@ -1,4 +1,4 @@
-"""What happens in training in, lines of JSON out, and curves for TensorBoard on request."""
+"""Write the metrics of training as lines of JSON and, on request, as TensorBoard curves."""
 
 import importlib.util
 import json
@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from lrlm.errors import MissingExtraError
-
-FILE = "metrics.jsonl"
 
 
 class Metrics:

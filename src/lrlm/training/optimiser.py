@@ -1,4 +1,4 @@
-"""A model's gradients in, its next weights out: Adam, with all gradients in one buffer.
+"""Adam over all weights of a model, with all gradients in one buffer.
 
 One buffer is summed over processes in one call, measured in one, and cleared in one. A few more
 numbers travel in it, so that processes agree without another call.
@@ -9,11 +9,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from lrlm.errors import FormatError
+from lrlm.runs.run import Tensors, copy_into
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
-
-Tensors = dict[str, Tensor]
 
 
 class Optimiser:
@@ -80,26 +78,6 @@ class Optimiser:
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Take on what `tensors` gave."""
         copy_into(self.tensors(), tensors)
-
-
-def weights_of(model: nn.Module) -> Tensors:
-    """Give a model's weights by name; vectors that were given to it are not among them."""
-    return {name: parameter.data for name, parameter in model.named_parameters()}
-
-
-@torch.no_grad()
-def copy_into(targets: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
-    """Copy tensors into others of the same names and shapes."""
-    if targets.keys() != values.keys():
-        odd = ", ".join(sorted(targets.keys() ^ values.keys())[:3])
-        raise FormatError(f"these weights belong to another model: missing or too many: {odd}")
-    for name, target in targets.items():
-        if target.shape != values[name].shape:
-            raise FormatError(
-                f"these weights belong to another model: {name} has the shape"
-                f" {tuple(values[name].shape)}, not {tuple(target.shape)}"
-            )
-        target.copy_(values[name])
 
 
 def copies(tensors: Mapping[str, Tensor]) -> Tensors:

@@ -1,10 +1,9 @@
-"""One process or several: tensors in, their sums over all processes out, with torch.distributed.
+"""Train with one process or several: sum tensors over all of them with torch.distributed.
 
 Started by `torchrun`, the processes find each other through the environment that it sets. A
 process that dies ends the run of all others with an error: nobody waits longer than the timeout.
 """
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from datetime import timedelta
 import torch
 from torch import Tensor, distributed
 
-from lrlm.errors import LrlmError
+from lrlm.errors import StoppedError
+from lrlm.runs.devices import are_several
 
 _LONGEST_PREPARATION = timedelta(days=2)
 """Features may take long to make; if the process that makes them dies, `torchrun` ends the rest."""
@@ -123,11 +123,6 @@ class Together(Processes):
         ]
 
 
-def are_several() -> bool:
-    """Tell whether this process was started as one of several."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
-
-
 @contextmanager
 def joined(device: torch.device, *, timeout_minutes: float) -> Iterator[Processes]:
     """Join the other processes of the run, if there are any."""
@@ -146,16 +141,6 @@ def joined(device: torch.device, *, timeout_minutes: float) -> Iterator[Processe
         distributed.destroy_process_group()
 
 
-def is_first() -> bool:
-    """Tell whether this process is the only one or the first of several, before it joins them."""
-    return int(os.environ.get("RANK", "0")) == 0
-
-
-def local_rank() -> int:
-    """Tell which of the processes on this machine this one is."""
-    return int(os.environ.get("LOCAL_RANK", "0"))
-
-
 @contextmanager
 def _or_explain() -> Iterator[None]:
     """Turn the many errors of a lost connection into one that says what to do."""
@@ -163,7 +148,7 @@ def _or_explain() -> Iterator[None]:
         yield
     except RuntimeError as error:
         first_line = (str(error).splitlines() or ["no reason given"])[0]
-        raise LrlmError(
-            "another process of this run died or does not answer; the last checkpoint is kept,"
-            f" go on from it with --resume ({first_line})"
+        raise StoppedError(
+            "another process of this run died or does not answer; the last checkpoint is kept, and"
+            f" the run can be resumed from it ({first_line})"
         ) from None

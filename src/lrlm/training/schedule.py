@@ -1,4 +1,4 @@
-"""Validation results and how far training is in, the learning rate out.
+"""The schedule of the learning rate, and which validation was the best.
 
 plateau   the paper's for LSTMs: an epoch that has not improved is undone, and the rate falls
 cosine    the paper's for Transformer-XL: a straight rise, then half a cosine down to nothing
@@ -8,7 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any
 
-from lrlm.training.config import PLATEAU, TrainingConfig
+from lrlm.runs.config import PLATEAU, TrainingConfig
 
 _LONGEST_WARM_UP = 0.1
 """Share of all training after which the rate is at its highest, however few updates that is."""

@@ -1,49 +1,48 @@
-"""A corpus and settings in, a run folder with a trained model out: `lrlm train`."""
+"""Train a model on a corpus, or resume training that was stopped."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
 from lrlm.artifacts import new_folder, replace_file, sole_writer
-from lrlm.corpora.corpus import Corpus
-from lrlm.errors import InputError
-from lrlm.features import Progress, make_features
+from lrlm.backbones import BackboneConfig, register_backbone
+from lrlm.corpora import Corpus
+from lrlm.errors import ExistsError, InputError
+from lrlm.features import make_features
 from lrlm.heads import measure_softmax_cost
-from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.config import RunConfig
-from lrlm.training.data import (
-    SPLITS,
-    SpelledWords,
-    encode_split,
-    require_splits,
-    unknown_words,
-)
-from lrlm.training.devices import choose_device
-from lrlm.training.interruption import watched
-from lrlm.training.loop import Trainer
-from lrlm.training.metrics import FILE as METRICS
-from lrlm.training.metrics import Metrics, require_tensorboard
-from lrlm.training.processes import Processes, is_first, joined
-from lrlm.training.run import (
+from lrlm.progress import Progress, silent
+from lrlm.runs.config import RunConfig
+from lrlm.runs.devices import choose_device, is_first
+from lrlm.runs.run import (
     CHECKPOINTS,
-    Setting,
-    corpus_fingerprint,
+    METRICS,
+    RunSetup,
     read_run_config,
     read_run_manifest,
-    read_setting,
+    read_setup,
     write_config,
-    write_setting,
+    write_setup,
     write_weights,
 )
-from lrlm.training.settings import described
-from lrlm.training.shares import Documents
-from lrlm.training.sizes import BACKBONES, change, load_size
-from lrlm.training.standing import Position, Reporter
-from lrlm.training.surroundings import Surroundings
+from lrlm.runs.settings import described
+from lrlm.runs.sizes import CHOICES, load_size
+from lrlm.runs.token_spaces import register_token_space
+from lrlm.text import perplexity_per_word
+from lrlm.training.batch_plan import SplitDocuments
+from lrlm.training.checkpoint import Checkpoints
+from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.interruption import watched
+from lrlm.training.loop import Trainer
+from lrlm.training.metrics import Metrics, require_tensorboard
+from lrlm.training.processes import Processes, joined
+from lrlm.training.status import Position, Reporter
+
+SPLITS = ("train", "valid")
+"""What training reads."""
 
 CAN_CHANGE = (
     "training.epochs",
@@ -57,149 +56,193 @@ CAN_CHANGE = (
 )
 """Settings that a run can be resumed with another value of."""
 
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user asked for; None where nothing was said."""
-
-    kind: str | None = None
-    backbone: str | None = None
-    size: str | None = None
-    settings: Sequence[str] = ()
-    """Each as `key=value`."""
-    minutes: float | None = None
-
-    def all_settings(self) -> list[str]:
-        """Give all settings, the minutes among them."""
-        return [
-            *([] if self.kind is None else [f"model.kind={self.kind}"]),
-            *self.settings,
-            *([] if self.minutes is None else [f"training.minutes={self.minutes}"]),
-        ]
+_DEFAULT_BACKBONE, _DEFAULT_SIZE, _OWN_SIZE = "lstm", "mini", "own"
 
 
 @dataclass(frozen=True)
-class Listeners:
-    """Who is told how it goes."""
-
-    preparing: Progress = lambda _what, _done, _total: None
-    training: Reporter = field(default_factory=Reporter)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a run."""
+class TrainedRun:
+    """What became of training; it stands for its folder, as in `lrlm.load(run)`."""
 
     folder: Path
     position: Position
-    best_nats_per_token: float | None
+    """How far training came: epochs, updates, tokens, seconds."""
+    perplexity: float | None
+    """The best validation perplexity, per word; None where there was no validation."""
     is_first: bool = True
-    """Whether this process is the one that speaks for all."""
+    """Whether this process is the one of several that speaks for all."""
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
 
 
 def train(
-    corpus_folder: Path | str,
+    corpus: Corpus | Path | str,
     out: Path | str,
-    wishes: Wishes,
     *,
+    model: str | None = None,
+    backbone: str | BackboneConfig | None = None,
+    size: str | None = None,
+    config: RunConfig | None = None,
+    configure: Callable[[RunConfig], RunConfig] = lambda config: config,
+    minutes: float | None = None,
     resume: bool = False,
-    features_cache: Path | None = None,
-    board: bool = False,
-    listeners: Listeners | None = None,
-) -> Outcome:
-    """Train a model on a corpus, or go on with a run that was stopped.
+    features_cache: Path | str | None = None,
+    tensorboard: bool = False,
+    progress: Progress = silent,
+    reporter: Reporter | None = None,
+) -> TrainedRun:
+    """Train a model on a corpus, or resume a run that was stopped.
 
-    With `resume`, a run that is there goes on as if it had never been stopped, and one that is
-    not there is started. Features are looked for in `features_cache` before they are made; None
-    stands for the user's own cache.
+    `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
+    transformer-xl, or the configuration of any backbone, also of your own; `size` is mini (the
+    default), cpu or paper. In place of all three, `config` gives every setting. `configure` changes
+    settings of what was chosen, and `minutes` bounds the time of training.
+
+    With `resume`, a run that is there goes on as if it had never been stopped, and one that is not
+    there is started. Features are looked for in `features_cache` before they are made, by default
+    in the user's own cache. `progress` is told how far preparation and training are; `reporter`
+    gets losses and messages too.
+
+    >>> run = train("corpus", "runs/lrlm", model="lrlm", size="mini", minutes=10)
+    >>> model = load(run)
     """
-    out, listeners = Path(out), listeners or Listeners()
-    corpus = Corpus(corpus_folder)
-    require_splits(corpus)
-    if board:
+    out = Path(out)
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
+    corpus.require(SPLITS)
+    if config is not None and (model, backbone, size) != (None, None, None):
+        raise InputError(
+            "give either config, or model, backbone and size: a configuration holds them all"
+        )
+    if isinstance(backbone, BackboneConfig):
+        register_backbone(type(backbone))
+    if tensorboard:
         require_tensorboard()
+    wanted = _Wanted(model, backbone, size, config, configure, minutes)
     is_there = out.exists() and (not out.is_dir() or any(out.iterdir()))
     if is_there and not resume and is_first():  # the others may come after the first made it
-        raise InputError(
-            f"{out} exists already; choose another place, or go on with that run with --resume"
-        )
+        raise ExistsError(f"{out} exists already; choose another folder, or resume that run")
     goes_on = is_there and resume
-    config = _resumed_config(out, corpus, wishes) if goes_on else _new_config(wishes)
-    device = choose_device(config.training.device)
-    with joined(device, timeout_minutes=config.training.timeout_minutes) as processes:
+    chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
+    register_token_space(type(chosen.vocabulary))
+    device = choose_device(chosen.training.device)
+    with joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes:
         with processes.first_before_others():
             if processes.is_first and not is_there:
                 _start(
                     out,
                     corpus,
-                    config,
-                    wishes,
+                    chosen,
+                    wanted,
                     device=device,
-                    features_cache=features_cache or user_cache(),
-                    progress=listeners.preparing,
+                    features_cache=Path(features_cache or user_cache()),
+                    progress=progress,
                 )
-            setting = read_setting(out)
-        setting = replace(setting, config=replace(setting.config, training=config.training))
+            setup = read_setup(out)
+        setup = replace(setup, config=replace(setup.config, training=chosen.training))
         with ExitStack() as stack:
             if processes.is_first:
                 stack.enter_context(sole_writer(out / ".lock", out))
-                write_config(out, setting.config)
+                write_config(out, setup.config)
             return _train(
                 out,
                 corpus,
-                setting,
+                setup,
                 processes=processes,
                 device=device,
-                listeners=listeners,
-                board=board,
+                tensorboard=tensorboard,
+                progress=progress,
+                reporter=reporter or _forwarded(progress),
             )
 
 
 def user_cache() -> Path:
-    """Where features are kept if nothing else is said."""
+    """Give the folder where features are kept if no other is named."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "lrlm" / "features"
 
 
-def _new_config(wishes: Wishes) -> RunConfig:
-    config = load_size(wishes.size or "mini", wishes.backbone or "lstm")
-    return change(config, wishes.all_settings())
+def _forwarded(progress: Progress) -> Reporter:
+    """Tell progress alone how training goes."""
+    return Reporter(
+        status=lambda now: progress(f"training, epoch {now.epoch}", round(1000 * now.share), 1000)
+    )
 
 
-def list_of_settings(wishes: Wishes) -> Iterator[tuple[str, str, str]]:
-    """Give every setting with its value and what it means."""
-    return described(_new_config(wishes), BACKBONES)
+@dataclass(frozen=True)
+class _Wanted:
+    """What the caller asked for; None where nothing was said."""
 
+    model: str | None
+    backbone: str | BackboneConfig | None
+    size: str | None
+    config: RunConfig | None
+    configure: Callable[[RunConfig], RunConfig]
+    minutes: float | None
 
-def _resumed_config(out: Path, corpus: Corpus, wishes: Wishes) -> RunConfig:
-    """Take the run's own configuration; what must not change may be said again, but the same."""
-    manifest = read_run_manifest(out)
-    if manifest["corpus"]["fingerprint"] != corpus_fingerprint(corpus):
-        raise InputError(
-            f"{out} was started on another corpus than {corpus.folder}; start a new run"
+    @property
+    def backbone_name(self) -> str:
+        """What the manifest calls the backbone."""
+        backbone = self.backbone if self.config is None else self.config.model.backbone
+        if isinstance(backbone, BackboneConfig):
+            return backbone.name
+        return backbone or _DEFAULT_BACKBONE
+
+    @property
+    def size_name(self) -> str:
+        """What the manifest calls the size."""
+        return self.size or (_DEFAULT_SIZE if self.config is None else _OWN_SIZE)
+
+    def new(self) -> RunConfig:
+        """Give the configuration of a new run."""
+        if self.config is not None:
+            return self._changed(self.config)
+        return self._changed(
+            load_size(self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE)
         )
-    before = read_run_config(out)
-    for name, wish in (("backbone", wishes.backbone), ("size", wishes.size)):
-        if wish is not None and wish != manifest[name]:
+
+    def resumed(self, out: Path, corpus: Corpus) -> RunConfig:
+        """Take the run's own configuration; what must not change may be given again, the same."""
+        manifest = read_run_manifest(out)
+        if manifest["corpus"]["fingerprint"] != corpus.fingerprint:
             raise InputError(
-                f"{out} was started with --{name} {manifest[name]}, not {wish}; start a new run"
+                f"{out} was started on another corpus than {corpus.folder}; start a new run"
             )
-    after = change(before, wishes.all_settings())
-    values = {key: value for key, value, _ in described(before, BACKBONES)}
-    for key, value, _ in described(after, BACKBONES):
-        if value != values[key] and key not in CAN_CHANGE:
-            raise InputError(
-                f"{out} was started with {key}={values[key]}, which cannot become {value} later;"
-                " start a new run"
-            )
-    return after
+        before = read_run_config(out)
+        for what, name, is_given in (
+            ("backbone", self.backbone_name, self.backbone is not None),
+            ("size", self.size_name, self.size is not None),
+        ):
+            if is_given and name != manifest[what]:
+                raise InputError(
+                    f"{out} was started with the {what} {manifest[what]}, not {name}; start a new"
+                    " run"
+                )
+        after = self._changed(before if self.config is None else self.config)
+        if isinstance(self.backbone, BackboneConfig):
+            after = replace(after, model=replace(after.model, backbone=self.backbone))
+        values = {key: value for key, value, _ in described(before, CHOICES)}
+        for key, value, _ in described(after, CHOICES):
+            if value != values.get(key) and key not in CAN_CHANGE:
+                raise InputError(
+                    f"{out} was started with {key}={values.get(key)}, which cannot become {value}"
+                    " later; start a new run"
+                )
+        return after
+
+    def _changed(self, config: RunConfig) -> RunConfig:
+        if self.model is not None:
+            config = replace(config, model=replace(config.model, kind=self.model))
+        config = self.configure(config)
+        if self.minutes is not None:
+            config = replace(config, training=replace(config.training, minutes=self.minutes))
+        return config
 
 
 def _start(
     out: Path,
     corpus: Corpus,
     config: RunConfig,
-    wishes: Wishes,
+    wanted: _Wanted,
     *,
     device: torch.device,
     features_cache: Path,
@@ -208,79 +251,92 @@ def _start(
     """Make the run's folder with everything but the weights; it is there whole or not at all."""
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with new_folder(out) as draft:
-        features = make_features(corpus, config.features, features_cache, progress)
+        features = make_features(
+            corpus,
+            config.features,
+            features_cache,
+            spelling=config.vocabulary.needs_spelling,
+            progress=progress,
+        )
         progress("writing the run", 0, 0)
         # On CPUs the usual cost is taken: two runs there have the same clusters.
         is_cpu = device.type == "cpu"
-        write_setting(
+        write_setup(
             draft,
             corpus,
             config,
             features,
             softmax_cost=None if is_cpu else measure_softmax_cost(str(device)),
             made_by="lrlm train",
-            backbone=wishes.backbone or "lstm",
-            size=wishes.size or "mini",
+            backbone=wanted.backbone_name,
+            size=wanted.size_name,
         )
 
 
 def _train(
     out: Path,
     corpus: Corpus,
-    setting: Setting,
+    setup: RunSetup,
     *,
     processes: Processes,
     device: torch.device,
-    listeners: Listeners,
-    board: bool,
-) -> Outcome:
-    documents = _read_documents(corpus, setting, listeners.preparing)
-    config = setting.config.training
+    tensorboard: bool,
+    progress: Progress,
+    reporter: Reporter,
+) -> TrainedRun:
+    documents = _read_documents(corpus, setup, progress)
+    config = setup.config.training
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
-        model = setting.new_model().to(device)
+        model = setup.new_model().to(device)
         checkpoints = Checkpoints(out / CHECKPOINTS)
         checkpoint = None
         with processes.first_before_others():
-            checkpoint = checkpoints.read(listeners.training.message)
+            checkpoint = checkpoints.read(reporter.message)
         with ExitStack() as stack:
             metrics = None
             if processes.is_first:
                 replace_file(out / METRICS, b"" if checkpoint is None else checkpoint.metrics)
-                metrics = Metrics(out / METRICS, board=out / "tensorboard" if board else None)
+                board = out / "tensorboard" if tensorboard else None
+                metrics = Metrics(out / METRICS, board=board)
                 stack.callback(metrics.close)
-            surroundings = Surroundings(
+            environment = TrainingEnvironment(
                 device=device,
                 processes=processes,
                 interruption=stack.enter_context(watched()),
-                reporter=listeners.training,
+                reporter=reporter,
                 checkpoints=checkpoints,
                 metrics=metrics,
                 keep_best=lambda weights: write_weights(out, weights),
             )
-            trainer = Trainer(
-                model, documents, setting.collator(), config, surroundings=surroundings
-            )
+            trainer = Trainer(model, documents, setup.collator(), config, environment=environment)
             if checkpoint is not None:
                 trainer.restore(checkpoint)
             position = trainer.run()
-    return Outcome(out, position, trainer.schedule.best, processes.is_first)
+    best = trainer.schedule.best
+    return TrainedRun(
+        out,
+        position,
+        None if best is None else perplexity_per_word(best, 1),
+        processes.is_first,
+    )
 
 
 def _read_documents(
-    corpus: Corpus, setting: Setting, progress: Progress
-) -> tuple[Documents, Documents]:
+    corpus: Corpus, setup: RunSetup, progress: Progress
+) -> tuple[SplitDocuments, SplitDocuments]:
     """Encode what is trained on and validated with."""
-    unknown: set[str] = set()
-    for split in SPLITS:
-        unknown |= unknown_words(corpus, setting.vocabulary, split)
     progress("spelling unknown words", 0, 0)
-    encoder = replace(setting.encoder(), speller=SpelledWords(setting.speller, unknown))
-    train_documents, valid_documents = (
-        Documents.of(
-            encode_split(corpus, split, encoder, progress=progress),
-            window=setting.config.training.window,
-        )
-        for split in SPLITS
-    )
-    return train_documents, valid_documents
+    space = setup.space.prepared_for(corpus.distinct_words(SPLITS))
+    encoder = replace(setup.encoder(), space=space)
+
+    def read(split: str) -> SplitDocuments:
+        total = int(corpus.statistics(split)["documents"])
+        documents = []
+        for document in encoder.encode(corpus.documents(split)):
+            documents.append(document)
+            if len(documents) % 256 == 0:
+                progress(f"reading {split}", len(documents), total)
+        return SplitDocuments.of(documents, window=setup.config.training.window)
+
+    return read("train"), read("valid")

@@ -1,4 +1,4 @@
-"""A model and documents in, nats per token out: what decides which weights are the best."""
+"""Score the validation documents: this decides which weights are the best."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,34 +7,34 @@ import torch
 
 from lrlm.batching import Collator, evaluation_batches
 from lrlm.errors import LrlmError
-from lrlm.models import LanguageModel, score_documents
-from lrlm.models.perplexity import perplexity_of
-from lrlm.training.devices import Precision
+from lrlm.models import LanguageModel, document_nats
+from lrlm.runs.devices import Precision
+from lrlm.text import perplexity_per_word
+from lrlm.training.batch_plan import SplitDocuments
 from lrlm.training.processes import Processes
-from lrlm.training.shares import Documents
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What the documents of a split cost; `</s>` is neither counted nor paid for."""
+    """What the documents of a split cost; the end of a text is neither counted nor paid for."""
 
     nats: float
-    tokens: int
+    words: int
 
     @property
-    def nats_per_token(self) -> float:
+    def nats_per_word(self) -> float:
         """The mean that is compared."""
-        return self.nats / max(self.tokens, 1)
+        return self.nats / max(self.words, 1)
 
     @property
     def perplexity(self) -> float:
-        """exp(nats / tokens)."""
-        return perplexity_of(self.nats, max(self.tokens, 1))
+        """exp(nats / words)."""
+        return perplexity_per_word(self.nats, max(self.words, 1))
 
 
 def validate(
     model: LanguageModel,
-    documents: Documents,
+    documents: SplitDocuments,
     collator: Collator,
     *,
     batch_size: int,
@@ -52,10 +52,10 @@ def validate(
             total[2] = 1
             break
         with precision():
-            scores = score_documents(
+            found = document_nats(
                 model, collator.windows([documents.documents[number] for number in batch])
             )
-        nats_B = (scores.nats_B - scores.end_nats_B).double()
+        nats_B = (found.nats_B - found.end_nats_B).double()
         if not bool(nats_B.isfinite().all()):
             number = batch[int((~nats_B.isfinite()).nonzero()[0])]
             raise LrlmError(
@@ -63,7 +63,7 @@ def validate(
                 " probability; is a word of it impossible to spell and to copy?"
             )
         total[0] += nats_B.sum()
-        total[1] += scores.tokens_B.sum()
+        total[1] += sum(documents.documents[number].words for number in batch)
     processes.add(total)
-    nats, tokens, stopped = total.tolist()
-    return None if stopped else Validation(nats, int(tokens))
+    nats, words, stopped = total.tolist()
+    return None if stopped else Validation(nats, int(words))

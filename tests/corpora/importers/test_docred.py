@@ -9,7 +9,7 @@ import pytest
 from lrlm.corpora.importers import DocRed, SplitPolicy, import_corpus
 from lrlm.corpora.importers.docred import parse_document, topic_of
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError
+from lrlm.text_files import BadLineError
 
 SENTENCES = [
     ["Ross", "Patterson", "Alger", "(", "1920", ")", "was", " ", "mayor", "of", "Calgary", "."],
@@ -51,7 +51,7 @@ def write(folder: Path, **files: Any) -> Path:
 def test_facts_forms_and_gold_mentions(tmp_path: Path) -> None:
     names = {"P39": ["position held", "of a person"], "P20": "place of death"}
     folder = write(tmp_path / "in", dev=[document()], pid2name=names)
-    corpus = import_corpus(tmp_path / "out", DocRed(folder)).corpus
+    corpus = import_corpus(tmp_path / "out", DocRed(folder))
     assert corpus.splits == ("valid",)
     found = corpus.document("valid-1")
     assert found.text.startswith("Ross Patterson Alger ( 1920 ) was mayor of Calgary . Alger died")
@@ -74,7 +74,7 @@ def test_facts_forms_and_gold_mentions(tmp_path: Path) -> None:
 
 def test_without_names_relations_keep_their_ids(tmp_path: Path) -> None:
     folder = write(tmp_path / "in", dev=[document()])
-    found = import_corpus(tmp_path / "out", DocRed(folder / "dev.json")).corpus.document("valid-1")
+    found = import_corpus(tmp_path / "out", DocRed(folder / "dev.json")).document("valid-1")
     assert [each.type for each in found.relations] == ["@title", "P20", "P39", "P569"]
 
 
@@ -96,16 +96,16 @@ def test_the_topic_is_the_entity_of_the_title(title: str, topic: int | None) -> 
 
 def test_documents_without_a_topic_are_left_out(tmp_path: Path) -> None:
     folder = write(tmp_path / "in", dev=[document(), document("List of mayors")])
-    report = import_corpus(tmp_path / "out", DocRed(folder))
-    assert report.left_out["documents whose title names none of their entities"] == 1
+    corpus = import_corpus(tmp_path / "out", DocRed(folder))
+    assert corpus.report.left_out["documents whose title names none of their entities"] == 1
 
 
 def test_splits_share_no_topic(tmp_path: Path) -> None:
     folder = write(tmp_path / "in", train=[document(), document("Canada")], dev=[document()])
-    report = import_corpus(tmp_path / "out", DocRed(folder))
-    assert report.left_out["articles whose topic is in a later split"] == 1
-    assert [each.topic for each in report.corpus.documents("train")] == ["Canada"]
-    again = import_corpus(tmp_path / "b", DocRed(folder, split=SplitPolicy.TOPIC)).corpus
+    corpus = import_corpus(tmp_path / "out", DocRed(folder))
+    assert corpus.report.left_out["articles whose topic is in a later split"] == 1
+    assert [each.topic for each in corpus.documents("train")] == ["Canada"]
+    again = import_corpus(tmp_path / "b", DocRed(folder, split=SplitPolicy.TOPIC))
     assert sum(again.statistics(split)["documents"] for split in again.splits) == 3
 
 
@@ -127,16 +127,16 @@ def test_bad_documents_are_counted(tmp_path: Path, fields: dict[str, Any]) -> No
     bad = document(**fields)
     with pytest.raises(BadLineError):
         parse_document(bad)
-    report = import_corpus(
+    corpus = import_corpus(
         tmp_path / "out", DocRed(write(tmp_path / "in", dev=[document(), bad])), max_bad=0.5
     )
-    assert report.bad_lines == 1
-    assert "dev.json, document 2" in report.examples[0]
+    assert corpus.report.bad_lines == 1
+    assert "dev.json, document 2" in corpus.report.examples[0]
 
 
 def test_half_characters_are_bad(tmp_path: Path) -> None:
     folder = write(tmp_path / "in", dev=[document(), document("\ud800 Alger")])
-    assert import_corpus(tmp_path / "out", DocRed(folder), max_bad=0.5).bad_lines == 1
+    assert import_corpus(tmp_path / "out", DocRed(folder), max_bad=0.5).report.bad_lines == 1
 
 
 def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -156,5 +156,5 @@ def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
         import_corpus(tmp_path / "out", DocRed(folder))
     names = write(tmp_path / "names", pid2name=["a"]) / "pid2name.json"
     with pytest.raises(FormatError, match="names of relations"):
-        import_corpus(tmp_path / "out", DocRed(folder / "dev.json", names))
+        import_corpus(tmp_path / "out", DocRed(folder / "dev.json", names=names))
     assert not (tmp_path / "out").exists()

@@ -13,7 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lrlm.corpora.importers.plain_pickle import Call, Symbol, load_plain, stream_plain_list
+from lrlm.corpora.importers.plain_pickle import (
+    PickledCall,
+    PickledSymbol,
+    load_plain,
+    stream_plain_list,
+)
 from lrlm.errors import FormatError
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -123,7 +128,7 @@ def test_classes_are_refused(value: Any) -> None:
 
 def test_names_that_are_let_pass_stay_names() -> None:
     value = load(pickle.dumps(OrderedDict()), symbols=frozenset(("collections.OrderedDict",)))
-    assert value == Call(Symbol("collections.OrderedDict"), ())
+    assert value == PickledCall(PickledSymbol("collections.OrderedDict"), ())
     with pytest.raises(FormatError, match=r"would load pathlib\.PurePosixPath"):
         load(pickle.dumps(PurePosixPath("a")), symbols=frozenset(("collections.OrderedDict",)))
 

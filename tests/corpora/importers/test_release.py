@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lrlm.corpora import LinkedDocument
-from lrlm.corpora.build import BuildReport
+from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.importers import import_release
 from lrlm.errors import FormatError
 from lrlm.features.openke import read_openke
@@ -27,9 +27,7 @@ from tests.generators.archives import (
 )
 
 
-def run(
-    tmp_path: Path, name: str = "out", source: Path | None = None, **options: Any
-) -> BuildReport:
+def run(tmp_path: Path, name: str = "out", source: Path | None = None, **options: Any) -> Corpus:
     source = source or write_release(tmp_path / "release")
     return import_release(tmp_path / name, source, **options)
 
@@ -46,33 +44,33 @@ def mentions(document: LinkedDocument) -> list[tuple[str, str, str]]:
 
 
 def test_spans_are_kept_as_published_where_they_are_true(tmp_path: Path) -> None:
-    report = run(tmp_path)
-    assert report.corpus.splits == ("train", "test")
-    assert mentions(report.corpus.document("train-1")) == [
+    corpus = run(tmp_path)
+    assert corpus.splits == ("train", "test")
+    assert mentions(corpus.document("train-1")) == [
         ("Sorry", TITLE, "Sorry"),
         ("Madonna", "performer", "Madonna"),
         ("Madonna Ciccone", "performer", "Madonna Ciccone"),
         ("Hung Up", "follows", "Hung Up"),
     ]
-    assert report.left_out == {
+    assert corpus.report.left_out == {
         "relations without a form": 1,
         "spans of relations that are left out": 2,
         "spans whose tokens are not the form they name": 5,
         "unknown words without a probability": 1,
     }
-    assert report.corpus.manifest["counts"]["left_out"] == report.left_out
+    assert corpus.manifest["counts"]["left_out"] == corpus.report.left_out
 
 
 def test_forms_are_cut_as_the_text_is(tmp_path: Path) -> None:
-    corpus = run(tmp_path).corpus
+    corpus = run(tmp_path)
     assert corpus.options.profile is Profile.WIKITEXT
     assert mentions(corpus.document("train-2"))[-1] == ("co @-@ pop", "genre", "co-pop")
     source = write_release(tmp_path / "spaces", train=[*TRAIN[:1]], train_span=[*TRAIN_SPANS[:1]])
-    assert run(tmp_path, "second", source).corpus.options.profile is Profile.SPACES
+    assert run(tmp_path, "second", source).options.profile is Profile.SPACES
 
 
 def test_relations_get_names_and_order(tmp_path: Path) -> None:
-    document = run(tmp_path).corpus.document("train-1")
+    document = run(tmp_path).document("train-1")
     assert [(each.type, each.object) for each in document.relations] == [
         (TITLE, "Q1"),
         ("follows", "entity-4"),
@@ -88,7 +86,7 @@ def test_relations_get_names_and_order(tmp_path: Path) -> None:
 
 
 def test_anchors_are_kept_on_request(tmp_path: Path) -> None:
-    document = run(tmp_path, anchors=True).corpus.document("train-1")
+    document = run(tmp_path, anchors=True).document("train-1")
     assert ("song", "@anchor", "song") in mentions(document)
 
 
@@ -97,7 +95,7 @@ def test_equal_facts_become_one(tmp_path: Path) -> None:
     article = (["Madonna", "Ciccone"], 7, relations)
     spans = [(0, 1, 0, 0, 0), (0, 1, 0, 1, 1), (1, 2, 0, 1, 0), (0, 1, 0, 2, 0)]
     source = write_release(tmp_path / "release", train=[article], train_span=[spans])
-    document = run(tmp_path, source=source).corpus.document("train-1")
+    document = run(tmp_path, source=source).document("train-1")
     assert document.topic == "entity-7"
     assert [(each.object, each.texts) for each in document.relations] == [
         ("entity-3", ("Madonna", "Ciccone")),
@@ -112,16 +110,16 @@ def test_archive_and_folder_give_the_same(tmp_path: Path, legacy: bool, protocol
     folder = write_release(tmp_path / "release", legacy=legacy, protocol=protocol)
     archive = pack(tmp_path / "release.tar.bz2", contents(folder, "wikitext/"))
     first, second = run(tmp_path, "a", folder), run(tmp_path, "b", archive)
-    files, others = digests(first.corpus.folder), digests(second.corpus.folder)
+    files, others = digests(first.folder), digests(second.folder)
     del files["manifest.json"], others["manifest.json"]  # they name different inputs
     assert files == others
     assert "vectors/entity2vec.bin" in files
-    assert second.corpus.manifest["inputs"][0]["name"] == "release.tar.bz2"
-    assert digests(run(tmp_path, "c", archive).corpus.folder) == digests(second.corpus.folder)
+    assert second.manifest["inputs"][0]["name"] == "release.tar.bz2"
+    assert digests(run(tmp_path, "c", archive).folder) == digests(second.folder)
 
 
 def test_vectors_are_as_training_reads_them(tmp_path: Path) -> None:
-    folder = run(tmp_path).corpus.folder / "vectors"
+    folder = run(tmp_path).folder / "vectors"
     nodes = {"entity-3", "name:co-pop"}
     types = {"performer", "nickname"}
     entities, relations = read_openke(folder, nodes=nodes, types=types, width=5)
@@ -132,7 +130,7 @@ def test_vectors_are_as_training_reads_them(tmp_path: Path) -> None:
 
 
 def test_unknown_words_are_kept(tmp_path: Path) -> None:
-    table = run(tmp_path).corpus.folder / "unknown_words.tsv"
+    table = run(tmp_path).folder / "unknown_words.tsv"
     assert table.read_text() == "Goscinny\t-12.5\nUderzo\t-9.25\n"
 
 
@@ -140,14 +138,14 @@ def test_topics_of_the_test_are_not_trained_on(tmp_path: Path) -> None:
     source = write_release(
         tmp_path / "release", train=[*TRAIN, *TEST], train_span=[*TRAIN_SPANS, []]
     )
-    report = run(tmp_path, source=source)
-    assert report.left_out["articles whose topic is in a later split"] == 1
-    assert report.corpus.statistics("train")["documents"] == 2
+    corpus = run(tmp_path, source=source)
+    assert corpus.report.left_out["articles whose topic is in a later split"] == 1
+    assert corpus.statistics("train")["documents"] == 2
 
 
 def test_relation_names_that_are_alike_are_told_apart(tmp_path: Path) -> None:
     source = write_release(tmp_path / "release", rel_names={0: "by", 1: "by", 2: "@title"})
-    document = run(tmp_path, source=source).corpus.document("train-1")
+    document = run(tmp_path, source=source).document("train-1")
     assert {each.type for each in document.relations} == {
         TITLE,
         "by (0)",
@@ -172,9 +170,9 @@ def test_relation_names_that_are_alike_are_told_apart(tmp_path: Path) -> None:
 )
 def test_bad_articles_are_counted(tmp_path: Path, article: Any, reason: str) -> None:
     source = write_release(tmp_path / "r", train=[*TRAIN, article], train_span=[*TRAIN_SPANS, []])
-    report = run(tmp_path, source=source, max_bad=0.5)
-    assert report.bad_lines == 1
-    assert re.search(rf"train\.pkl:3: .*{reason}", report.examples[0])
+    corpus = run(tmp_path, source=source, max_bad=0.5)
+    assert corpus.report.bad_lines == 1
+    assert re.search(rf"train\.pkl:3: .*{reason}", corpus.report.examples[0])
     with pytest.raises(FormatError, match=r"1 of 3 lines are bad"):
         run(tmp_path, "other", source)
 
@@ -183,8 +181,8 @@ def test_knowledge_beyond_measure_is_refused(tmp_path: Path) -> None:
     forms = ["a"] * 1100
     article = (["a"], "Q9", [(0, 1, forms)] * 1100)  # small on disk: all are the same list
     source = write_release(tmp_path / "r", train=[*TRAIN, article], train_span=[*TRAIN_SPANS, []])
-    report = run(tmp_path, source=source, max_bad=0.5)
-    assert "more than 1,000,000 forms" in report.examples[0]
+    corpus = run(tmp_path, source=source, max_bad=0.5)
+    assert "more than 1,000,000 forms" in corpus.report.examples[0]
 
 
 @pytest.mark.parametrize(
@@ -224,4 +222,4 @@ def test_two_releases_in_one_folder_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_first_articles_can_be_taken(tmp_path: Path) -> None:
-    assert run(tmp_path, limit=1).corpus.statistics("train")["documents"] == 1
+    assert run(tmp_path, limit=1).statistics("train")["documents"] == 1

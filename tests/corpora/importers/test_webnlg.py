@@ -8,8 +8,12 @@ from lrlm.corpora import LinkedDocument
 from lrlm.corpora.importers import SplitPolicy, WebNlg, import_corpus
 from lrlm.corpora.importers.dbpedia_names import dbpedia_forms
 from lrlm.corpora.importers.intake import split_by_topic
-from lrlm.corpora.importers.webnlg import Triple, root_of
-from lrlm.corpora.importers.webnlg_references import name_within, place_references
+from lrlm.corpora.importers.webnlg import (
+    WebNlgTriple,
+    name_within,
+    place_references,
+    root_of,
+)
 from lrlm.errors import FormatError, InputError
 from tests.corpora.small_world import digests
 
@@ -68,13 +72,13 @@ def world(folder: Path) -> Path:
 
 
 def documents(tmp_path: Path, split: SplitPolicy = SplitPolicy.TOPIC) -> dict[str, LinkedDocument]:
-    corpus = import_corpus(tmp_path / "out", WebNlg(world(tmp_path / "in"), split)).corpus
+    corpus = import_corpus(tmp_path / "out", WebNlg(world(tmp_path / "in"), split=split))
     return {each.id: each for name in corpus.splits for each in corpus.documents(name)}
 
 
 def test_the_topic_is_the_root_of_the_tree() -> None:
     def root(*triples: str) -> str:
-        return root_of([Triple(*triple.split()) for triple in triples])
+        return root_of([WebNlgTriple(*triple.split()) for triple in triples])
 
     assert root("b x c", "a x b") == "a"
     assert root("a x b", "c x b", "c x d") == "c"  # two roots
@@ -109,8 +113,8 @@ def test_references_become_gold_mentions(tmp_path: Path) -> None:
 
 
 def test_texts_that_are_left_out_are_counted(tmp_path: Path) -> None:
-    report = import_corpus(tmp_path / "out", WebNlg(world(tmp_path / "in")))
-    assert report.left_out == {
+    corpus = import_corpus(tmp_path / "out", WebNlg(world(tmp_path / "in")))
+    assert corpus.report.left_out == {
         "articles whose topic is in a later split": 0,
         "references that are no names": 1,
         "references that are not in the text": 1,
@@ -122,17 +126,17 @@ def test_texts_that_are_left_out_are_counted(tmp_path: Path) -> None:
 
 
 def test_topics_are_split_anew(tmp_path: Path) -> None:
-    corpus = import_corpus(tmp_path / "out", WebNlg(world(tmp_path / "in"))).corpus
+    corpus = import_corpus(tmp_path / "out", WebNlg(world(tmp_path / "in")))
     for split in corpus.splits:
         for document in corpus.documents(split):
             assert split_by_topic(document.topic) == split
 
 
 def test_the_official_split_loses_the_topics_that_it_shares(tmp_path: Path) -> None:
-    official = WebNlg(world(tmp_path / "in"), SplitPolicy.OFFICIAL)
-    report = import_corpus(tmp_path / "out", official)
-    assert report.left_out["articles whose topic is in a later split"] == 1
-    train, valid = ([*report.corpus.documents(name)] for name in ("train", "valid"))
+    official = WebNlg(world(tmp_path / "in"), split=SplitPolicy.OFFICIAL)
+    corpus = import_corpus(tmp_path / "out", official)
+    assert corpus.report.left_out["articles whose topic is in a later split"] == 1
+    train, valid = ([*corpus.documents(name)] for name in ("train", "valid"))
     assert {each.topic for each in train} == {"Aarhus_Airport"}
     aarhus = next(each for each in valid if each.topic == "Aarhus")
     assert [each.type for each in aarhus.relations] == ["@title", "mayor"]  # not those of train
@@ -140,7 +144,7 @@ def test_the_official_split_loses_the_topics_that_it_shares(tmp_path: Path) -> N
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     source = WebNlg(world(tmp_path / "in"))
-    one, two = (import_corpus(tmp_path / name, source).corpus.folder for name in "ab")
+    one, two = (import_corpus(tmp_path / name, source).folder for name in "ab")
     assert digests(one) == digests(two)
 
 
@@ -254,11 +258,11 @@ def test_days_are_counted(day: int, written: str) -> None:
 def test_bad_entries_are_counted(tmp_path: Path) -> None:
     bad = [entry("Id7", ["a | b"], ""), entry("Id8", [], "")]
     good = entry("Id1", AIRPORT, ENRICHED)
-    report = import_corpus(
+    corpus = import_corpus(
         tmp_path / "out", WebNlg(write(tmp_path / "in", train=[good, *bad])), max_bad=0.9
     )
-    assert report.bad_lines == 2
-    assert "train/Id7: not subject | relation | object" in report.examples[0]
+    assert corpus.report.bad_lines == 2
+    assert "train/Id7: not subject | relation | object" in corpus.report.examples[0]
 
 
 def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -268,9 +272,9 @@ def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"holds no \.xml"):
         import_corpus(tmp_path / "out", WebNlg(tmp_path / "empty"))
     nameless = WebNlg(
-        write(tmp_path / "in", a=[entry("Id1", AIRPORT, ENRICHED)]), SplitPolicy.OFFICIAL
+        write(tmp_path / "in", a=[entry("Id1", AIRPORT, ENRICHED)]), split=SplitPolicy.OFFICIAL
     )
-    with pytest.raises(InputError, match="use --split topic"):
+    with pytest.raises(InputError, match="split the topics anew"):
         import_corpus(tmp_path / "out", nameless)
     bomb = tmp_path / "bomb.xml"
     bomb.write_text('<!DOCTYPE a [<!ENTITY b "x">]><a>&b;</a>')

@@ -6,16 +6,16 @@ import pytest
 
 from lrlm.corpora import LinkedDocument
 from lrlm.corpora.importers import WikiFacts, import_corpus
-from lrlm.corpora.importers.wikifacts import Mention, parse_facts, plain_text
+from lrlm.corpora.importers.wikifacts import TaggedMention, parse_facts, plain_text
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError
+from lrlm.text_files import BadLineError
 from tests.corpora.small_world import digests
 from tests.generators.archives import pack, wikifacts
 
 
 def documents(tmp_path: Path, name: str = "out", **options: bool) -> dict[str, LinkedDocument]:
     archive = pack(tmp_path / "facts.tar.gz", wikifacts())
-    corpus = import_corpus(tmp_path / name, WikiFacts(archive, **options)).corpus
+    corpus = import_corpus(tmp_path / name, WikiFacts(archive, **options))
     return {each.topic: each for split in corpus.splits for each in corpus.documents(split)}
 
 
@@ -23,7 +23,7 @@ def test_tags_become_mentions() -> None:
     tagged = "@@fred_rogers/f/ns/m.01@@ (born 1928) was a @@host/a/ns/g.2_x@@, not @@ or a@@b."
     text, mentions = plain_text(tagged)
     assert text == "fred rogers (born 1928) was a host, not @@ or a@@b."
-    assert mentions == [Mention(0, 11, "m.01", False), Mention(30, 34, "g.2_x", True)]
+    assert mentions == [TaggedMention(0, 11, "m.01", False), TaggedMention(30, 34, "g.2_x", True)]
     assert [text[start:end] for start, end, *_ in mentions] == ["fred rogers", "host"]
 
 
@@ -77,13 +77,13 @@ def test_anchors_are_kept_on_request(tmp_path: Path) -> None:
 
 def test_topics_are_split_by_their_id_alone(tmp_path: Path) -> None:
     few = pack(tmp_path / "few.tar", wikifacts(range(300)))
-    corpus = import_corpus(tmp_path / "few", WikiFacts(few)).corpus
+    corpus = import_corpus(tmp_path / "few", WikiFacts(few))
     sizes = [corpus.statistics(split)["documents"] for split in corpus.splits]
     assert sum(sizes) == 300
     assert 215 < sizes[0] < 265
     homes = {each.topic: split for split in corpus.splits for each in corpus.documents(split)}
     more = pack(tmp_path / "more.tar", wikifacts(reversed(range(250, 350))))
-    other = import_corpus(tmp_path / "more", WikiFacts(more)).corpus
+    other = import_corpus(tmp_path / "more", WikiFacts(more))
     for split in other.splits:
         for document in other.documents(split):
             assert homes.get(document.topic, split) == split
@@ -95,8 +95,8 @@ def test_folder_and_archive_give_the_same(tmp_path: Path) -> None:
     for name, content in files.items():
         (tmp_path / "unpacked" / name).write_bytes(content)
     archive = pack(tmp_path / "a.tar", dict(sorted(files.items())))
-    packed = import_corpus(tmp_path / "a", WikiFacts(archive)).corpus
-    folder = import_corpus(tmp_path / "b", WikiFacts(tmp_path / "unpacked"), workers=1).corpus
+    packed = import_corpus(tmp_path / "a", WikiFacts(archive))
+    folder = import_corpus(tmp_path / "b", WikiFacts(tmp_path / "unpacked"), workers=1)
     assert digests(packed.folder)["train.parquet"] == digests(folder.folder)["train.parquet"]
     assert folder.manifest["inputs"][0]["files"] == 120
 
@@ -108,11 +108,11 @@ def test_bad_files_are_counted(tmp_path: Path) -> None:
     files["tagged/901.m.0c.fb"] = b"not a fact\n/ns/m.0c /ns/a\n"
     files["readme.txt"] = b"hello"
     archive = pack(tmp_path / "a.tar", files)
-    report = import_corpus(tmp_path / "out", WikiFacts(archive), max_bad=0.1)
-    assert report.bad_lines == 2
-    assert "901.m.0c.sm: not UTF-8" in report.examples[0]
-    assert report.left_out["articles without text"] == 1
-    assert report.corpus.document("901.m.0c").text == "an article with \ufffd in it"
+    corpus = import_corpus(tmp_path / "out", WikiFacts(archive), max_bad=0.1)
+    assert corpus.report.bad_lines == 2
+    assert "901.m.0c.sm: not UTF-8" in corpus.report.examples[0]
+    assert corpus.report.left_out["articles without text"] == 1
+    assert corpus.document("901.m.0c").text == "an article with \ufffd in it"
     with pytest.raises(FormatError, match="lines are bad"):
         import_corpus(tmp_path / "other", WikiFacts(archive))
 

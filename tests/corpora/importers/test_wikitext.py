@@ -7,10 +7,10 @@ import pytest
 
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.importers import WikiText, WikiTextForm, import_corpus
-from lrlm.corpora.importers.wikitext import RawArticle, TitleTable, split_articles, text_of
+from lrlm.corpora.importers.wikitext import TitleTable, WikiTextArticle, split_articles, text_of
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge.build import build_graph
-from lrlm.reading import BadLines
+from lrlm.text_files import BadLines
 from tests.corpora.small_world import digests
 
 REAL = Path(__file__).parents[4] / "shared/data/wikitext"
@@ -70,7 +70,7 @@ def source(folder: Path, **options: Any) -> WikiText:
     return WikiText(folder, **given)
 
 
-def articles(text: str) -> list[RawArticle]:
+def articles(text: str) -> list[WikiTextArticle]:
     return list(split_articles(iter(text.splitlines())))
 
 
@@ -128,14 +128,15 @@ def test_columns_of_the_table_may_be_swapped(tmp_path: Path) -> None:
 
 
 def test_a_corpus_of_first_sections(tmp_path: Path) -> None:
-    report = import_corpus(tmp_path / "out", source(write(tmp_path / "in")))
-    corpus = report.corpus
+    corpus = import_corpus(tmp_path / "out", source(write(tmp_path / "in")))
     assert [(d.title, d.topic) for d in corpus.documents("valid")] == [
         ("M-82 (Michigan highway)", "Q1"),
         ("E=MC²", "Q2"),
         ("Anna Karenina", "Q3"),
     ]
-    assert report.left_out["articles without text"] == 1  # Frank Headlam begins with a section
+    assert (
+        corpus.report.left_out["articles without text"] == 1
+    )  # Frank Headlam begins with a section
     first = next(corpus.documents("valid"))
     assert first.tokens.words[:4] == ["M", "@-@", "82", "is"]
     assert "<unk>" in first.tokens.words
@@ -149,10 +150,10 @@ def test_a_graph_on_disk_gives_the_same_as_its_tables(tmp_path: Path) -> None:
     graph = tmp_path / "graph"
     build_graph(graph, [folder / "triples.tsv", folder / "forms.tsv"])
     full = {"form": WikiTextForm.F}
-    tables = import_corpus(tmp_path / "a", source(folder, **full)).corpus
+    tables = import_corpus(tmp_path / "a", source(folder, **full))
     stored = import_corpus(tmp_path / "b", source(folder, graph=graph, **full))
-    assert digests(stored.corpus.folder)["valid.parquet"] == digests(tables.folder)["valid.parquet"]
-    assert stored.left_out["topics that the graph does not have"] == 2
+    assert digests(stored.folder)["valid.parquet"] == digests(tables.folder)["valid.parquet"]
+    assert stored.report.left_out["topics that the graph does not have"] == 2
 
 
 def test_articles_without_an_id_are_left_out_and_splits_share_no_topic(tmp_path: Path) -> None:
@@ -163,18 +164,18 @@ def test_articles_without_an_id_are_left_out_and_splits_share_no_topic(tmp_path:
         name="wiki.train.raw",
         ids=IDS.replace("Anna Karenina\tQ3", "M-82\tQ5"),
     )
-    report = import_corpus(tmp_path / "out", source(folder))
-    assert report.corpus.statistics("train")["documents"] == 1
-    assert report.left_out["articles whose topic is in a later split"] == 1
-    assert report.left_out["articles whose title has no id"] == 1
+    corpus = import_corpus(tmp_path / "out", source(folder))
+    assert corpus.statistics("train")["documents"] == 1
+    assert corpus.report.left_out["articles whose topic is in a later split"] == 1
+    assert corpus.report.left_out["articles whose title has no id"] == 1
 
 
 def test_one_file_alone_is_training_text(tmp_path: Path) -> None:
     folder = write(tmp_path / "in", name="some.txt")
     one = WikiText(folder / "some.txt", folder / "ids.tsv", triples=folder / "triples.tsv",
                    forms=folder / "forms.tsv")  # fmt: skip
-    assert import_corpus(tmp_path / "out", one, limit=2).corpus.splits == ("train",)
-    assert Corpus(tmp_path / "out").statistics("train")["documents"] == 2
+    assert import_corpus(tmp_path / "out", one, limit=2).splits == ("train",)
+    assert Corpus.open(tmp_path / "out").statistics("train")["documents"] == 2
 
 
 def test_broken_characters_are_reported_with_their_line(tmp_path: Path) -> None:
@@ -183,8 +184,8 @@ def test_broken_characters_are_reported_with_their_line(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"12 @.@ 5", b"12 \xff 5"))
     with pytest.raises(FormatError, match=r":6: not UTF-8"):
         import_corpus(tmp_path / "out", source(folder))
-    report = import_corpus(tmp_path / "out", source(folder), max_bad=0.5)
-    assert report.bad_lines == 1
+    corpus = import_corpus(tmp_path / "out", source(folder), max_bad=0.5)
+    assert corpus.report.bad_lines == 1
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
@@ -209,7 +210,7 @@ def test_the_sixty_validation_articles(tmp_path: Path) -> None:
     folder = write(tmp_path / "in", name="unused.txt")
     real = WikiText(REAL, REAL / "valid.ids.txt", triples=folder / "triples.tsv",
                     forms=folder / "forms.tsv")  # fmt: skip
-    corpus = import_corpus(tmp_path / "out", real).corpus
+    corpus = import_corpus(tmp_path / "out", real)
     lines = (REAL / "valid.ids.txt").read_text(encoding="utf-8").splitlines()
     expected = [tuple(line.split("\t")) for line in lines]
     assert len(expected) == 60

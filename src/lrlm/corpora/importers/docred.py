@@ -1,4 +1,4 @@
-"""DocRED or Re-DocRED in: Wikipedia introductions with entities and relations; a corpus out.
+"""Import DocRED or Re-DocRED: Wikipedia introductions with entities and relations.
 
 A document's topic is the entity that its title names. The topic's facts are the relations that
 start at it, the forms of an object are the names that it has in the documents, and the gold
@@ -10,18 +10,23 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lrlm.corpora.corpus import SPLITS
-from lrlm.corpora.importers.intake import Intake, SplitPolicy, split_by_topic, split_named
-from lrlm.corpora.joining import Join
-from lrlm.corpora.source import Reading
+from lrlm.corpora.importers.intake import (
+    Intake,
+    SplitPolicy,
+    existing,
+    split_by_topic,
+    split_named,
+)
+from lrlm.corpora.inputs import ReadSettings
+from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError, open_by_content
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError, open_by_content
 
 NAMES = "pid2name.json"
 _DATES = {
@@ -34,33 +39,33 @@ _LARGEST_FILE = 1 << 30
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
-class Place(NamedTuple):
+class DocRedMention(NamedTuple):
     """Where an entity is mentioned: tokens `[start, end)` of the document."""
 
     start: int
     end: int
 
 
-class Entity(NamedTuple):
+class DocRedEntity(NamedTuple):
     """An entity of one document; it has no id but its first name."""
 
     id: str
     names: tuple[str, ...]
     """In the order in which they occur."""
-    places: tuple[Place, ...]
+    mentions: tuple[DocRedMention, ...]
 
 
-class Document(NamedTuple):
+class DocRedDocument(NamedTuple):
     """A document as the files give it, checked."""
 
     title: str
     words: list[str]
-    entities: list[Entity]
+    entities: list[DocRedEntity]
     relations: list[tuple[int, str, int]]
     """Head, type and tail."""
 
 
-def parse_document(record: Any) -> Document:
+def parse_document(record: Any) -> DocRedDocument:
     """Check a document and count its tokens through."""
     match record:
         case {"title": str(title), "sents": list(sentences), "vertexSet": list(vertices)}:
@@ -73,7 +78,7 @@ def parse_document(record: Any) -> Document:
     )
     if not is_text or not title.strip():
         raise BadLineError("the sentences must be lists of words, and the title not blank")
-    # Some tokens are only white space: they are dropped, and the places counted anew.
+    # Some tokens are only white space: they are dropped, and the tokens counted anew.
     kept = [[bool(word.strip()) for word in sentence] for sentence in sentences]
     words = ["".join(word.split()) for sentence in sentences for word in sentence if word.strip()]
     offsets = list(accumulate((sum(sentence) for sentence in kept), initial=0))
@@ -87,11 +92,13 @@ def parse_document(record: Any) -> Document:
                 relations.append((head, type_, tail))
             case _:
                 raise BadLineError("a label must have h, r and t, and h and t be entities")
-    return Document(title, words, entities, relations)
+    return DocRedDocument(title, words, entities, relations)
 
 
-def _entity(mentions: Any, kept: list[list[bool]], offsets: list[int], words: list[str]) -> Entity:
-    places: set[Place] = set()
+def _entity(
+    mentions: Any, kept: list[list[bool]], offsets: list[int], words: list[str]
+) -> DocRedEntity:
+    found: set[DocRedMention] = set()
     for mention in mentions if isinstance(mentions, list) else ():
         match mention:
             case {"name": str(), "sent_id": int(sentence), "pos": [int(start), int(end)]} if (
@@ -100,17 +107,17 @@ def _entity(mentions: Any, kept: list[list[bool]], offsets: list[int], words: li
                 first = offsets[sentence] + sum(kept[sentence][:start])
                 last = offsets[sentence] + sum(kept[sentence][:end])
                 if first < last:
-                    places.add(Place(first, last))
+                    found.add(DocRedMention(first, last))
             case _:
                 raise BadLineError("a mention must have name, sent_id and pos within the sentence")
-    if not places:
+    if not found:
         raise BadLineError("an entity without mentions")
-    ordered = tuple(sorted(places))
+    ordered = tuple(sorted(found))
     names = tuple(dict.fromkeys(" ".join(words[first:last]) for first, last in ordered))
-    return Entity(names[0], names, ordered)
+    return DocRedEntity(names[0], names, ordered)
 
 
-def topic_of(document: Document) -> int | None:
+def topic_of(document: DocRedDocument) -> int | None:
     """Find the entity that the title names, None if there is none.
 
     A name may be the title itself, the title up to its first comma ("Westmere, New York"), or
@@ -130,7 +137,7 @@ def topic_of(document: Document) -> int | None:
             if any(fits(_fold(name)) for name in entity.names)
         ]
         if fitting:
-            return min(fitting, key=lambda number: document.entities[number].places[0])
+            return min(fitting, key=lambda number: document.entities[number].mentions[0])
     return None
 
 
@@ -149,19 +156,22 @@ def _is_within(words: tuple[str, ...], longer: tuple[str, ...]) -> bool:
     return all(word in rest for word in words)
 
 
-@dataclass(frozen=True)
 class DocRed:
-    """DocRED's files: a folder with `train*.json`, `dev*.json`, `test*.json`, or one of them."""
+    """DocRED's files: a folder with `train*.json`, `dev*.json`, `test*.json`, or one of them.
 
-    path: Path
-    names: Path | None = None
-    """`pid2name.json`; looked for beside the documents if it is None."""
-    split: SplitPolicy = SplitPolicy.OFFICIAL
+    `names` says what relations are called; `pid2name.json` beside the documents if it is None.
+    """
 
-    def __post_init__(self) -> None:
-        for path in (self.path, self.names):
-            if path is not None and not path.exists():
-                raise InputError(f"{path}: there is no such file or folder")
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        names: Path | str | None = None,
+        split: SplitPolicy = SplitPolicy.OFFICIAL,
+    ) -> None:
+        self.path = existing(path)
+        self.names = None if names is None else existing(names)
+        self.split = split
 
     @property
     def profile(self) -> Profile:
@@ -201,9 +211,9 @@ class DocRed:
         beside = folder / NAMES
         return self.names or (beside if beside.is_file() else None)
 
-    def fill(self, join: Join, reading: Reading) -> Mapping[str, int]:
+    def fill(self, staging: Staging, settings: ReadSettings) -> Mapping[str, int]:
         """Read the documents of all splits."""
-        intake = Intake(join, reading, self.path)
+        intake = Intake(staging, settings, self.path)
         names = _relation_names(self._names_file)
         for official, path in self.documents.items():
             records = _read_json(path)
@@ -217,7 +227,7 @@ class DocRed:
         return intake.finish()
 
     def _add(
-        self, id_: str, document: Document, relation_names: Mapping[str, str], intake: Intake
+        self, id_: str, document: DocRedDocument, relation_names: Mapping[str, str], intake: Intake
     ) -> None:
         number = topic_of(document)
         if number is None:
@@ -235,9 +245,9 @@ class DocRed:
                 facts.append((relation_names.get(type_, type_), objects[tail]))
         starts = [0, *accumulate(len(word) + 1 for word in document.words)]
         gold = [
-            {"start": starts[place.start], "end": starts[place.end] - 1, "object": object_}
+            {"start": starts[mention.start], "end": starts[mention.end] - 1, "object": object_}
             for each, object_ in objects.items()
-            for place in document.entities[each].places
+            for mention in document.entities[each].mentions
         ]
         text = " ".join(document.words)
         intake.add_article(

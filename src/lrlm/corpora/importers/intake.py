@@ -1,4 +1,4 @@
-"""What importers share: records of any shape in, checked facts, names and articles out."""
+"""What all importers share: taking in facts, names and articles, and splitting by topic."""
 
 import hashlib
 from collections import Counter
@@ -7,18 +7,24 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from lrlm.corpora.build import BuildReport, build_corpus
-from lrlm.corpora.inputs import Fact, Form, article_from, check_characters
-from lrlm.corpora.joining import Join
+from lrlm.characters import clean_name
+from lrlm.corpora.articles import article_from, check_characters
+from lrlm.corpora.build import build_from
+from lrlm.corpora.corpus import Corpus
+from lrlm.corpora.inputs import CorpusSource, ReadSettings
 from lrlm.corpora.linking import LinkOptions
-from lrlm.corpora.source import Progress, Reading, Source
-from lrlm.errors import FormatError
+from lrlm.corpora.staging import Staging
+from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import TITLE
-from lrlm.reading import BadLineError
+from lrlm.progress import Progress, silent
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError
 
 SPLIT_SEED = 1
 """The split by topic must be the same on every machine and for ever."""
+
+ANCHOR = "@anchor"
+"""The type of the relation from a topic to what its article links to."""
 
 _SHARES = {"train": 0.8, "valid": 0.1, "test": 0.1}
 _SPLIT_NAMES = {"train": "train", "dev": "valid", "val": "valid", "valid": "valid", "test": "test"}
@@ -33,7 +39,7 @@ class SplitPolicy(StrEnum):
     """As the files say; training articles about a topic of valid or test are left out."""
 
 
-class ImportSource(Source, Protocol):
+class ImportSource(CorpusSource, Protocol):
     """A source that also knows how its text is to be read."""
 
     @property
@@ -56,13 +62,15 @@ def import_corpus(
     max_bad: float = 0.001,
     workers: int = 1,
     overwrite: bool = False,
-    progress: Progress = lambda _doing, _articles: None,
-) -> BuildReport:
+    progress: Progress = silent,
+) -> Corpus:
     """Link the articles of a source with its facts and write them as a corpus.
 
     Topics that are in two splits stay in the later one of train, valid and test alone.
+
+    >>> corpus = import_corpus("webnlg/", WebNlg(Path("webnlg/data")))  # doctest: +SKIP
     """
-    return build_corpus(
+    return build_from(
         out,
         source,
         profile=source.profile,
@@ -75,6 +83,13 @@ def import_corpus(
         made_by=source.command,
         progress=progress,
     )
+
+
+def existing(path: Path | str) -> Path:
+    """Take the path of a file or a folder that must be there."""
+    if not Path(path).exists():
+        raise InputError(f"{path}: there is no such file or folder")
+    return Path(path)
 
 
 def split_by_topic(topic: str, *, seed: int = SPLIT_SEED) -> str:
@@ -97,59 +112,60 @@ def split_named(name: str) -> str | None:
 
 
 class Intake:
-    """Puts what an importer reads into a join, and counts what cannot be used."""
+    """Puts what an importer reads into a staging area, and counts what cannot be used."""
 
-    def __init__(self, join: Join, reading: Reading, path: Path) -> None:
-        self._join = join
-        self._reading = reading
+    def __init__(self, staging: Staging, settings: ReadSettings, path: Path) -> None:
+        self._staging = staging
+        self._settings = settings
         self._path = path
         self._taken: Counter[str] = Counter()
-        self._names: set[Form] = set()
+        self._names: set[tuple[str, str]] = set()
         self._bad = self._good = 0
         self.left_out: Counter[str] = Counter()
         """How much of the input is not in the corpus, by the reason."""
 
     def is_full(self, split: str) -> bool:
         """Whether a split has as many articles as are wanted."""
-        return self._reading.limit is not None and self._taken[split] >= self._reading.limit
+        return self._settings.limit is not None and self._taken[split] >= self._settings.limit
 
     def add_fact(self, subject: str, type_: str, object_: str, *, literal: bool = False) -> None:
         """Take in a fact; the forms of an object that is no literal are given by `add_name`."""
-        if type_ == TITLE:
-            raise BadLineError(f"the relation type {TITLE!r} is reserved")
         for field, value in (("subject", subject), ("relation", type_), ("object", object_)):
             _check_text(field, value)
-        self._join.add_facts([Fact(subject, type_, object_, literal)])
+        name = clean_name(type_)
+        if name == TITLE:
+            raise BadLineError(f"the relation type {TITLE!r} is reserved")
+        self._staging.add_fact(subject, name, object_, literal)
         self._good += 1
 
     def add_name(self, entity: str, name: str) -> None:
         """Take in a form of an entity; the first one is canonical, blank ones are no names."""
-        form = Form(entity, name.strip())
-        if form.form and form not in self._names:
+        form = clean_name(name)
+        if form and (entity, form) not in self._names:
             _check_text("name", name)
-            self._names.add(form)
-            self._join.add_forms([form])
+            self._names.add((entity, form))
+            self._staging.add_form(entity, form)
 
     def add_article(self, split: str, record: Mapping[str, Any]) -> None:
-        """Take in an article with the fields of `lrlm corpus build`, unless there are enough."""
+        """Take in an article with the fields of an articles file, unless there are enough."""
         if self.is_full(split):
             return
         article = article_from(record)
-        self._join.add_articles(split, [article])
+        self._staging.add_article(split, article)
         self._taken[split] += 1
         self._good += 1
         if (count := self._taken.total()) % 500 == 0:
-            self._reading.progress("reading articles", count)
+            self._settings.progress("reading articles", count, 0)
 
     def add_bad(self, where: str, reason: str, *, line: int = 1) -> None:
         """Count something that is not as it should be."""
         self._bad += 1
-        self._reading.bad_lines.add(self._path, line, f"{where}: {reason}" if where else reason)
+        self._settings.bad_lines.add(self._path, line, f"{where}: {reason}" if where else reason)
 
     def finish(self) -> Mapping[str, int]:
         """Stop if too much was bad, or nothing good; give what was left out."""
         used = self._taken.total()
-        self._reading.bad_lines.check(self._path, self._bad, self._good + self._bad)
+        self._settings.bad_lines.check(self._path, self._bad, self._good + self._bad)
         if not used:
             reasons = "; ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
             raise FormatError(
@@ -160,6 +176,6 @@ class Intake:
 
 
 def _check_text(field: str, value: str) -> None:
-    if not value.strip():
-        raise BadLineError(f"the {field} is empty")
     check_characters(field, value)
+    if not clean_name(value):
+        raise BadLineError(f"the {field} is empty")

@@ -1,9 +1,10 @@
-"""A pickle in, plain containers, texts and numbers out: the one place where pickles are read.
+"""Read pickles of strangers as plain containers, texts and numbers, without executing anything.
 
-The opcodes are interpreted here, one after the other. Those that import something, call it or
-build an object do none of that: they are refused, or, where a caller knows a few names that are
-harmless as words (the frame of a tensor), become inert values. So nothing can be executed, however
-the bytes are arranged. Lists are given item by item, so a pickle need not fit into memory.
+This is the one place where pickles are read. The opcodes are interpreted here, one after the
+other. Those that import something, call it or build an object do none of that: they are refused,
+or, where a caller knows a few names that are harmless as words (the frame of a tensor), become
+inert values. So nothing can be executed, however the bytes are arranged. Lists are given item by
+item, so a pickle need not fit into memory.
 """
 
 import pickletools
@@ -34,22 +35,22 @@ _PUT = frozenset(("PUT", "BINPUT", "LONG_BINPUT"))
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class PickledSymbol:
     """The name of something that a pickle would import; here it is only a name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PickledCall:
     """What a pickle would call, and with what; it is not called."""
 
-    symbol: Symbol
+    symbol: PickledSymbol
     arguments: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class PickledReference:
     """What a pickle says of something that lies outside of it."""
 
     content: Any
@@ -177,11 +178,11 @@ class _Machine:
                 self._stack.append(self._symbol(f"{module}.{attribute}", place))
             case "REDUCE" if self._symbols:
                 arguments, symbol = self._stack.pop(), self._stack.pop()
-                if not isinstance(symbol, Symbol):
+                if not isinstance(symbol, PickledSymbol):
                     raise self._broken(place)
-                self._stack.append(Call(symbol, arguments))
+                self._stack.append(PickledCall(symbol, arguments))
             case "BINPERSID" if self._symbols:
-                self._stack.append(Reference(self._stack.pop()))
+                self._stack.append(PickledReference(self._stack.pop()))
             case _:
                 raise FormatError(
                     f"{self._where}, byte {place}: the pickle would make an object ({name});"
@@ -209,13 +210,13 @@ class _Machine:
             case ("LIST", _):
                 self._stack.append(items)
 
-    def _symbol(self, name: str, place: int) -> Symbol:
+    def _symbol(self, name: str, place: int) -> PickledSymbol:
         if name not in self._symbols:
             raise FormatError(
                 f"{self._where}, byte {place}: the pickle would load {name};"
                 " only containers, texts and numbers are read"
             )
-        return Symbol(name)
+        return PickledSymbol(name)
 
     def _remember(self, index: int) -> None:
         self._memorised += 1

@@ -1,38 +1,36 @@
-"""An archive that the paper's authors published in, the corpus in it out, with its vectors.
+"""Import an archive that the paper's authors published, with its vectors.
 
 The archive (or the folder that it was unpacked to) holds `{train,valid,test}.pkl` and
 `{train,valid,test}.span.pkl` with articles and spans, `rel_names.pkl`, and, beside the corpus,
-`entity_vec.pt`, `relation_vec.pt` and `unk_probs.txt`. They become:
+`entity_vec.pt`, `relation_vec.pt` and `unk_probs.txt`. These become:
 
-    vectors/            OpenKE's files, as `lrlm train` reads vectors
+    vectors/            OpenKE's files, as training reads vectors
     unknown_words.tsv   word, natural logarithm of its probability
 """
 
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lrlm.artifacts import new_folder
-from lrlm.corpora.build import BuildReport
+from lrlm.characters import check_characters, clean_name
 from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
-from lrlm.corpora.importers.archive import files_in
 from lrlm.corpora.importers.plain_pickle import load_plain, stream_plain_list
-from lrlm.corpora.importers.release_article import ArticleReader, entity_name
-from lrlm.corpora.importers.torch_tensors import read_matrix
-from lrlm.corpora.importers.word_values import parse_word_and_value
+from lrlm.corpora.importers.release_article import ArticleReader, entity_name, relation_name
+from lrlm.corpora.importers.release_vectors import copy_word_log_probs, write_vectors
+from lrlm.corpora.importers.safe_files import files_in
+from lrlm.corpora.inputs import fingerprints
 from lrlm.corpora.linking import LinkOptions
-from lrlm.corpora.source import Progress, fingerprints
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError
-from lrlm.reading import BadLineError, BadLines, read_records
+from lrlm.progress import Progress, silent
 from lrlm.text import Profile, detect_profile
 from lrlm.text.document import LinkedDocument
+from lrlm.text_files import BadLineError, BadLines
 
 _RELATION_NAMES = "rel_names.pkl"
 _VECTORS = {"entity": "entity_vec.pt", "relation": "relation_vec.pt"}
@@ -40,6 +38,52 @@ _UNKNOWN_WORDS = "unk_probs.txt"
 _DOCUMENTS_AT_ONCE = 512
 _SAMPLED_ARTICLES = 200
 _MISSING = object()
+
+
+def import_release(
+    out: Path | str,
+    path: Path | str,
+    *,
+    anchors: bool = False,
+    limit: int | None = None,
+    max_bad: float = 0.001,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> Corpus:
+    """Convert a published archive; its spans are the candidates, as its authors linked them.
+
+    `anchors` keeps the relations to pages that the article links to, which say what will be
+    mentioned; `limit` takes the first articles of each split.
+    """
+    path = Path(path)
+    bad_lines = BadLines(max_bad)
+    with (
+        new_folder(Path(out), overwrite=overwrite) as folder,
+        tempfile.TemporaryDirectory(prefix="release-", dir=folder) as scratch,
+        CorpusWriter(folder) as writer,
+    ):
+        release = _open_release(path, Path(scratch), progress)
+        relation_names = _read_relation_names(release)
+        profile = _profile(release)
+        reader = ArticleReader(relation_names, profile, anchors)
+        _convert(release, reader, writer, bad_lines, limit=limit, progress=progress)
+        left_out = reader.left_out
+        left_out["unknown words without a probability"] = 0
+        if _UNKNOWN_WORDS in release.files:
+            left_out["unknown words without a probability"] = copy_word_log_probs(
+                release.files[_UNKNOWN_WORDS], folder / "unknown_words.tsv"
+            )
+        _convert_vectors(release, relation_names, folder / "vectors")
+        writer.close(
+            made_by="lrlm corpus import release" + " --anchors" * anchors,
+            options=LinkOptions(profile=profile),
+            inputs=fingerprints(release.sources),
+            limit=limit,
+            counts={"bad_lines": bad_lines.count, "left_out": dict(sorted(left_out.items()))},
+        )
+    corpus = Corpus.open(out)
+    corpus.report = replace(corpus.report, examples=tuple(bad_lines.examples))
+    return corpus
 
 
 @dataclass(frozen=True)
@@ -67,53 +111,6 @@ class _Release:
         return stream_plain_list(self.files[name], self.where(name))
 
 
-def import_release(
-    out: Path | str,
-    path: Path,
-    *,
-    anchors: bool = False,
-    limit: int | None = None,
-    max_bad: float = 0.001,
-    overwrite: bool = False,
-    progress: Progress = lambda _doing, _articles: None,
-) -> BuildReport:
-    """Convert a published archive; its spans are the candidates, as its authors linked them.
-
-    `anchors` keeps the relations to pages that the article links to, which say what will be
-    mentioned; `limit` takes the first articles of each split.
-    """
-    bad_lines = BadLines(max_bad)
-    with (
-        new_folder(Path(out), overwrite=overwrite) as folder,
-        tempfile.TemporaryDirectory(prefix="release-", dir=folder) as scratch,
-        CorpusWriter(folder) as writer,
-    ):
-        release = _open_release(path, Path(scratch), progress)
-        relation_names = _read_relation_names(release)
-        profile = _profile(release)
-        reader = ArticleReader(relation_names, profile, anchors)
-        _convert(release, reader, writer, bad_lines, limit=limit, progress=progress)
-        left_out = reader.left_out
-        left_out["unknown words without a probability"] = _write_unknown_words(release, folder)
-        _write_vectors(release, relation_names, folder)
-        writer.close(
-            made_by="lrlm corpus import release" + " --anchors" * anchors,
-            options=LinkOptions(profile=profile),
-            inputs=fingerprints(release.sources),
-            limit=limit,
-            counts={"bad_lines": bad_lines.count, "left_out": dict(sorted(left_out.items()))},
-        )
-    facts = sum(statistics.facts for statistics in writer.statistics.values())
-    return BuildReport(
-        Corpus(out),
-        bad_lines.count,
-        tuple(bad_lines.examples),
-        {"used": facts, "whose_object_has_no_form": left_out["relations without a form"]},
-        0,
-        dict(sorted(left_out.items())),
-    )
-
-
 def _open_release(path: Path, scratch: Path, progress: Progress) -> _Release:
     """Find the files of a release.
 
@@ -130,7 +127,7 @@ def _open_release(path: Path, scratch: Path, progress: Progress) -> _Release:
         if path.is_dir():
             found[name.name] = path / name
             continue
-        progress(f"reading {name.name} out of the archive", 0)
+        progress(f"reading {name.name} out of the archive", 0, 0)
         found[name.name] = scratch / name.name
         with found[name.name].open("wb") as target:
             while block := stream.read(1 << 20):
@@ -149,15 +146,18 @@ def _read_relation_names(release: _Release) -> dict[int, str]:
     where = release.where(_RELATION_NAMES)
     with release.files[_RELATION_NAMES].open("rb") as stream:
         content = load_plain(stream, where)
-    if not isinstance(content, dict) or not all(
-        isinstance(number, int) and isinstance(name, str) and name.strip() and name.isprintable()
-        for number, name in content.items()
-    ):
+    if not isinstance(content, dict) or not all(isinstance(number, int) for number in content):
         raise FormatError(f"{where} does not say which number stands for which relation name")
-    often = Counter(content.values())
+    names: dict[int, str] = {}
+    for number, name in content.items():
+        if not isinstance(name, str) or not clean_name(name):
+            raise FormatError(f"{where}: {name!r} is not a name for the relation {number}")
+        check_characters(name, f"{where}: the name of the relation {number}")
+        names[number] = clean_name(name)
+    often = Counter(names.values())
     return {
         number: name if often[name] == 1 and not name.startswith("@") else f"{name} ({number})"
-        for number, name in content.items()
+        for number, name in names.items()
     }
 
 
@@ -195,7 +195,7 @@ def _convert(
             topics.update(document.topic for document in batch)
             writer.add(split, to_table(batch), SplitStatistics.of(batch))
             written += len(batch)
-            progress(f"converting {split}", written)
+            progress(f"converting {split}", written, 0)
         if not written:
             raise FormatError(f"{release.where(f'{split}.pkl')} has no article that can be used")
         taken |= topics
@@ -230,40 +230,15 @@ def _documents(
     bad_lines.check(where, bad, number)
 
 
-def _write_vectors(release: _Release, relation_names: dict[int, str], folder: Path) -> None:
-    """Write the published vectors as OpenKE does, a row an id, under the corpus's own names."""
+def _convert_vectors(release: _Release, relation_names: Mapping[int, str], folder: Path) -> None:
     given = [kind for kind, name in _VECTORS.items() if name in release.files]
     if not given:
         return
     if len(given) < len(_VECTORS):
         raise FormatError(f"{release.path} has vectors of one kind only, of the {given[0]} kind")
-    (folder / "vectors").mkdir()
-    widths = set()
-    for kind, name in _VECTORS.items():
-        matrix = read_matrix(release.files[name], release.where(name))
-        if not np.isfinite(matrix).all():
-            raise FormatError(f"{release.where(name)}: not all numbers are finite")
-        widths.add(matrix.shape[1])
-        names = [
-            entity_name(row) if kind == "entity" else relation_names.get(row, f"relation-{row}")
-            for row in range(len(matrix))
-        ]
-        with (folder / "vectors" / f"{kind}2id.txt").open("w", encoding="utf-8") as file:
-            file.write(f"{len(names)}\n")
-            file.writelines(f"{each}\t{row}\n" for row, each in enumerate(names))
-        matrix.astype("<f4").tofile(folder / "vectors" / f"{kind}2vec.bin")
-    if len(widths) > 1:
-        raise FormatError(f"{release.path}: vectors of entities and relations differ in width")
 
+    def name_of(kind: str, row: int) -> str:
+        return entity_name(row) if kind == "entity" else relation_name(row, relation_names)
 
-def _write_unknown_words(release: _Release, folder: Path) -> int:
-    """Copy the probabilities of unknown words, line by line; give how many lines are not good."""
-    if _UNKNOWN_WORDS not in release.files:
-        return 0
-    bad_lines = BadLines(max_share=1)
-    with (folder / "unknown_words.tsv").open("w", encoding="utf-8") as target:
-        for word, value in read_records(
-            release.files[_UNKNOWN_WORDS], parse_word_and_value, bad_lines
-        ):
-            target.write(f"{word}\t{value!r}\n")
-    return bad_lines.count
+    files = [(kind, release.files[name], release.where(name)) for kind, name in _VECTORS.items()]
+    write_vectors(files, name_of, folder)

@@ -1,4 +1,4 @@
-"""One article of a published archive in, as plain values; a linked document out, spans verified.
+"""Read one article of a published archive, and keep its spans where they are true.
 
     article     (tokens, topic, relations[, …])     a relation is (type, object, forms)
     span        (start, end, type, relation, form)  half-open; relation and form are indices
@@ -11,27 +11,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lrlm.corpora.inputs import check_characters
+from lrlm.characters import clean_name
+from lrlm.corpora.articles import check_characters
+from lrlm.corpora.importers.intake import ANCHOR
 from lrlm.knowledge import TITLE
-from lrlm.reading import BadLineError
 from lrlm.text import Profile, Tokens, split_words
 from lrlm.text.document import LinkableRelation, LinkedDocument, Mention
-
-ANCHOR = "@anchor"
-"""The type of the relation from a topic to what its article links to."""
+from lrlm.text_files import BadLineError
 
 _NOT_A_FACT, _ANCHOR, _TITLE = -1, -2, -3
+"""Types of relations that are no facts."""
 _MOST_FORMS = 1_000_000
 """Of all relations of an article together; more are not knowledge but an attack."""
 
-Words = tuple[str, ...]
-Key = tuple[str, str]
+_Words = tuple[str, ...]
+_Key = tuple[str, str]
 """The type and the object of a relation."""
 
 
 def entity_name(number: int) -> str:
     """Name the entity whose vector is in a row of the published ones."""
     return f"entity-{number}"
+
+
+def relation_name(number: int, names: Mapping[int, str]) -> str:
+    """Name the relation type of a number; not all numbers that are used have a name."""
+    return names.get(number, f"relation-{number}")
 
 
 @dataclass
@@ -49,13 +54,14 @@ class ArticleReader:
         words, topic, relations = _checked(article)
         if not isinstance(spans, list | tuple):
             raise BadLineError("the spans are not a list")
-        title = next((forms[0] for type_, _, forms in relations if type_ == _TITLE and forms), None)
+        titles = (forms[0] for type_, _, forms in relations if type_ == _TITLE and forms)
+        title = clean_name(next(titles, ""))
         topic = topic if isinstance(topic, str) else self._object(topic, (title or id_,))
         star = _Star(self.profile)
         for index, (type_, object_, forms) in enumerate(relations):
             if type_ == _NOT_A_FACT or (type_ == _ANCHOR and not self.anchors):
                 continue
-            if not any(form.strip() for form in forms):
+            if not any(map(clean_name, forms)):
                 self.left_out["relations without a form"] += 1
                 continue
             named = topic if type_ == _TITLE else self._object(object_, forms)
@@ -103,11 +109,13 @@ class ArticleReader:
             return TITLE
         if number == _ANCHOR:
             return ANCHOR
-        return self.relation_names.get(number, f"relation-{number}")
+        return relation_name(number, self.relation_names)
 
     def _object(self, number: int, forms: Any) -> str:
         """Name an object: by its number, or, where it has none, by its canonical form."""
-        return entity_name(number) if number >= 0 else f"name:{next(filter(str.strip, forms))}"
+        if number >= 0:
+            return entity_name(number)
+        return f"name:{next(name for form in forms if (name := clean_name(form)))}"
 
 
 class _Star:
@@ -115,23 +123,26 @@ class _Star:
 
     def __init__(self, profile: Profile) -> None:
         self._profile = Profile.RAW if profile is Profile.SPACES else profile
-        self.keys: dict[int, Key] = {}
-        self._words: dict[tuple[int, int], Words] = {}
+        self.keys: dict[int, _Key] = {}
+        self._given: dict[tuple[int, int], _Words] = {}
+        self._words: dict[tuple[int, int], _Words] = {}
         self._texts: dict[tuple[int, int], str] = {}
 
-    def add(self, index: int, key: Key, forms: list[str]) -> None:
+    def add(self, index: int, key: _Key, forms: list[str]) -> None:
         """Take in a relation by its place in the article."""
         self.keys[index] = key
-        for number, text in enumerate(forms):
+        for number, form in enumerate(forms):
+            text = clean_name(form)
             if words := split_words(text, self._profile):
+                self._given[index, number] = tuple(form.split())
                 self._words[index, number] = words
                 self._texts[index, number] = text
 
-    def fits(self, index: int, form: int, words: Words) -> bool:
+    def fits(self, index: int, form: int, words: _Words) -> bool:
         """Tell whether words are a form; one cut at spaces alone is taken as the text has it."""
         if (index, form) not in self._words:
             return False
-        if words != self._words[index, form] and words == tuple(self._texts[index, form].split()):
+        if words == self._given[index, form]:
             self._words[index, form] = words
         return words == self._words[index, form]
 
@@ -139,7 +150,7 @@ class _Star:
         self,
     ) -> tuple[tuple[LinkableRelation, ...], dict[tuple[int, int], tuple[int, int]]]:
         """Give the relations, the title first, and for each published form its new place."""
-        forms: dict[Key, dict[Words, str]] = {}
+        forms: dict[_Key, dict[_Words, str]] = {}
         for (index, number), words in self._words.items():
             forms.setdefault(self.keys[index], {}).setdefault(words, self._texts[index, number])
         order = sorted(forms, key=lambda key: (key[0] != TITLE, key))

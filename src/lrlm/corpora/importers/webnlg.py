@@ -1,33 +1,49 @@
-"""WebNLG's XML in, the official or the enriched one; a corpus of short texts out.
+"""Import WebNLG: short texts that tell triples of DBpedia.
 
 An entry is a small tree of triples with several texts. Its topic is the root of the tree; the
-topic's facts are all triples of the data that start at it, told in the text or not. The enriched
-files also say which words of a text refer to which entity: those that name it are gold mentions.
+topic's facts are all triples of the data that start at it, told in the text or not.
+
+The enriched files also have references: the words of a text that refer to an entity, cut into
+tokens, without saying where they are; and they may be more than a name, or none. Those that name
+their entity are gold mentions.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element  # as a type only
 
 from lrlm.corpora.importers.dbpedia_names import dbpedia_forms
-from lrlm.corpora.importers.intake import Intake, SplitPolicy, split_by_topic, split_named
-from lrlm.corpora.importers.safe_xml import elements
-from lrlm.corpora.importers.webnlg_references import name_within, place_references
-from lrlm.corpora.joining import Join
-from lrlm.corpora.source import Reading
+from lrlm.corpora.importers.intake import (
+    Intake,
+    SplitPolicy,
+    existing,
+    split_by_topic,
+    split_named,
+)
+from lrlm.corpora.importers.safe_files import elements
+from lrlm.corpora.inputs import ReadSettings
+from lrlm.corpora.linking import STOP_WORDS
+from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError
 
 _NOT_GOOD = frozenset(("bad", "toFix"))
 """What annotators said of texts that do not tell the triples."""
 _NO_NAMES = frozenset(("pronoun", "demonstrative"))
+_ARTICLE_BEFORE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\s*['’]s?$")
+_BEFORE = re.compile(r"[\s,;:\"“”]+|(?P<word>[a-z]\w*)(?=[\s,])")
+_AFTER = re.compile(r"[\s,;:\"“”]+$|(?<=[\s,])(?P<word>[a-z]\w*)$")
+_QUOTES = {"``": r"[\"“”]", "''": r"[\"“”]"}
+"""How quotation marks are written in references, and in texts."""
+_ABBREVIATION = re.compile(r"(?<!\w)(?:\w\.)+\w$")
 
 
-class Triple(NamedTuple):
+class WebNlgTriple(NamedTuple):
     """A fact as the files write it, between bars."""
 
     subject: str
@@ -35,20 +51,20 @@ class Triple(NamedTuple):
     object: str
 
 
-def triples_of(entry: Element) -> list[Triple]:
+def triples_of(entry: Element) -> list[WebNlgTriple]:
     """Read the triples that an entry's texts tell."""
     triples = []
     for element in entry.iterfind("modifiedtripleset/mtriple"):
         parts = [part.strip() for part in (element.text or "").split(" | ")]
         if len(parts) != 3 or not all(parts):
             raise BadLineError(f"not subject | relation | object: {(element.text or '')[:80]!r}")
-        triples.append(Triple(*parts))
+        triples.append(WebNlgTriple(*parts))
     if not triples:
         raise BadLineError("an entry without triples")
     return triples
 
 
-def root_of(triples: list[Triple]) -> str:
+def root_of(triples: list[WebNlgTriple]) -> str:
     """Find the subject that no triple leads to; of several, or none, the one with most triples."""
     often = Counter(triple.subject for triple in triples)
     objects = {triple.object for triple in triples}
@@ -56,16 +72,12 @@ def root_of(triples: list[Triple]) -> str:
     return max(roots, key=lambda subject: often[subject])  # the first of equal ones
 
 
-@dataclass(frozen=True)
 class WebNlg:
-    """A folder of WebNLG files, and how they are split."""
+    """WebNLG's XML, official or enriched: a folder or one file, and how it is split."""
 
-    path: Path
-    split: SplitPolicy = SplitPolicy.TOPIC
-
-    def __post_init__(self) -> None:
-        if not self.path.exists():
-            raise InputError(f"{self.path}: there is no such file or folder")
+    def __init__(self, path: Path | str, *, split: SplitPolicy = SplitPolicy.TOPIC) -> None:
+        self.path = existing(path)
+        self.split = split
 
     @property
     def profile(self) -> Profile:
@@ -85,10 +97,10 @@ class WebNlg:
             raise FormatError(f"{self.path} holds no .xml file")
         return files
 
-    def fill(self, join: Join, reading: Reading) -> Mapping[str, int]:
+    def fill(self, staging: Staging, settings: ReadSettings) -> Mapping[str, int]:
         """Read the files twice: first all facts, then the texts."""
-        intake = Intake(join, reading, self.path)
-        graphs: dict[str, set[Triple]] = {}
+        intake = Intake(staging, settings, self.path)
+        graphs: dict[str, set[WebNlgTriple]] = {}
         topics: dict[str, set[str]] = {}
         for path, entry in self._entries():
             try:
@@ -124,7 +136,7 @@ class WebNlg:
         if split is None:
             raise InputError(
                 f"{path}: of train, dev and test, no folder or file name says which it is;"
-                " use --split topic"
+                " split the topics anew instead"
             )
         return split
 
@@ -135,9 +147,9 @@ class WebNlg:
 
     @staticmethod
     def _add_graph(
-        graphs: Mapping[str, set[Triple]], topics: Mapping[str, set[str]], intake: Intake
+        graphs: Mapping[str, set[WebNlgTriple]], topics: Mapping[str, set[str]], intake: Intake
     ) -> dict[str, set[str]]:
-        """Put the facts of all topics into the join; give the objects of each topic.
+        """Take in the facts of all topics; give the objects of each topic.
 
         A topic that is in two official splits is kept in the later one, and so are its facts.
         """
@@ -204,3 +216,91 @@ def _gold(lex: Element, text: str, star: set[str], intake: Intake) -> list[dict[
         else:
             gold.append({"start": name[0], "end": name[1], "object": reference.entity})
     return gold
+
+
+class PlacedReference(NamedTuple):
+    """Words of a text that refer to an entity: the characters `[start, end)`."""
+
+    start: int
+    end: int
+    entity: str
+
+
+def place_references(text: str, references: list[tuple[str, str]]) -> list[PlacedReference | None]:
+    """Find mentions in the order in which they are listed, as (entity, words); None if not there.
+
+    The words are given as tokens, so that spaces between them may be missing in the text, and the
+    last full stop of an abbreviation may be missing in the reference.
+    """
+    placed: list[PlacedReference | None] = []
+    place = 0
+    for entity, words in references:
+        pattern = r"\s*".join(_QUOTES.get(word, re.escape(word)) for word in words.split())
+        before = r"(?<!\w)" if words[:1].isalnum() else ""
+        after = r"(?!\w)" if words[-1:].isalnum() else ""
+        found = re.compile(before + pattern + after).search(text, place) if pattern else None
+        if found is None:
+            placed.append(None)
+            continue
+        place = found.end()
+        if text.startswith(".", place) and _ABBREVIATION.search(found[0]):
+            place += 1
+        placed.append(PlacedReference(found.start(), place, entity))
+    return placed
+
+
+def name_within(
+    text: str, start: int, end: int, forms: Sequence[str] = ()
+) -> tuple[int, int] | None:
+    """Leave "the" and "'s" out of a mention; None if it is no name, as "it" and "the city".
+
+    Both are part of a name where a form of the entity has them. Words before and after a name that
+    begin with a small letter and are in no form are no part of it: "architect John Madin" names
+    John Madin. A name has a capital letter or a digit, or else all words of one of the forms:
+    "olive oil" names Olive oil, but "the airport" does not name Aarhus Airport.
+    """
+    known = {stem for form in forms for word in _words(form) for stem in _stems(word)}
+    beginnings = tuple(" ".join(form.casefold().split()[:2]) for form in forms)
+    while match := _ARTICLE_BEFORE.match(text, start, end) or _BEFORE.match(text, start, end):
+        if match.re is _ARTICLE_BEFORE:
+            is_part = text[start:end].casefold().startswith(beginnings)
+        else:
+            is_part = not known.isdisjoint(_stems(match["word"] or ""))
+        if is_part:
+            break
+        start = match.end()
+    while match := _POSSESSIVE.search(text[start:end]) or _AFTER.search(text[start:end]):
+        if match.re is _POSSESSIVE:
+            is_part = text[start:end] in forms
+        else:
+            is_part = not known.isdisjoint(_stems(match["word"] or ""))
+        if is_part:
+            break
+        end = start + match.start()
+    return (start, end) if _is_name(text[start:end], forms) else None
+
+
+def _is_name(mention: str, forms: Sequence[str]) -> bool:
+    words = _content_words(mention)
+    if any(word != word.lower() or word.isdigit() for word in words):
+        return True
+    said = {stem for word in words for stem in _stems(word)}
+    return any(
+        all(not said.isdisjoint(_stems(word)) for word in content)
+        for form in forms
+        if (content := _content_words(form))
+    )
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def _content_words(text: str) -> list[str]:
+    return [word for word in _words(text) if word.casefold() not in STOP_WORDS]
+
+
+def _stems(word: str) -> set[str]:
+    """Give a word as it is and, as it may be a plural, without its ending; nothing for nothing."""
+    small = word.casefold()
+    return {small, small.removesuffix("s"), small.removesuffix("es")} - {""}

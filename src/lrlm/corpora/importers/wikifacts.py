@@ -1,4 +1,4 @@
-"""The original WikiFacts archive in, texts with tagged mentions and facts; a corpus out.
+"""Import WikiFacts: film actors with facts of Freebase, and texts whose mentions are tagged.
 
 The tar (or its unpacked folder) has for each topic the files `NUMBER.FREEBASEID.EXTENSION`:
 
@@ -10,18 +10,15 @@ The tar (or its unpacked folder) has for each topic the files `NUMBER.FREEBASEID
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from lrlm.corpora.importers.archive import BoundedStream, files_in
-from lrlm.corpora.importers.intake import Intake, split_by_topic
-from lrlm.corpora.importers.release_article import ANCHOR
-from lrlm.corpora.joining import Join
-from lrlm.corpora.source import Reading
-from lrlm.errors import InputError
-from lrlm.reading import BadLineError
+from lrlm.corpora.importers.intake import ANCHOR, Intake, existing, split_by_topic
+from lrlm.corpora.importers.safe_files import BoundedStream, files_in
+from lrlm.corpora.inputs import ReadSettings
+from lrlm.corpora.staging import Staging
 from lrlm.text import Profile
+from lrlm.text_files import BadLineError
 
 _FILE = re.compile(r"(\d+)\.([a-z]\.\w+|\w+)\.(sm|fb|en)")
 _MENTION = re.compile(r"@@(?P<words>[^@\n]+?)/(?P<kind>[fa])/ns/(?P<id>[^\s@/]+)@@")
@@ -31,7 +28,7 @@ _LARGEST_TEXT = 64 << 20
 """Bytes of one file; an article of this size is none."""
 
 
-class Mention(NamedTuple):
+class TaggedMention(NamedTuple):
     """A tagged mention: characters `[start, end)` of the plain text."""
 
     start: int
@@ -40,10 +37,10 @@ class Mention(NamedTuple):
     is_anchor: bool
 
 
-def plain_text(tagged: str) -> tuple[str, list[Mention]]:
+def plain_text(tagged: str) -> tuple[str, list[TaggedMention]]:
     """Take the tags out of a text; give where the mentions are in what remains."""
     pieces: list[str] = []
-    mentions: list[Mention] = []
+    mentions: list[TaggedMention] = []
     length = place = 0
     for match in _MENTION.finditer(tagged):
         words = match["words"].replace("_", " ").strip()
@@ -52,7 +49,7 @@ def plain_text(tagged: str) -> tuple[str, list[Mention]]:
         length = start + len(words)
         place = match.end()
         if words:
-            mentions.append(Mention(start, length, match["id"], match["kind"] == "a"))
+            mentions.append(TaggedMention(start, length, match["id"], match["kind"] == "a"))
     pieces.append(tagged[place:])
     return "".join(pieces), mentions
 
@@ -88,16 +85,12 @@ def _object(part: str) -> tuple[str, bool]:
     return (literal[1], True) if literal else (_id(part), False)
 
 
-@dataclass(frozen=True)
 class WikiFacts:
-    """The archive, and whether links to other pages are relations of the topic."""
+    """The original archive or its folder; `anchors` makes links to other pages relations."""
 
-    path: Path
-    anchors: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.path.exists():
-            raise InputError(f"{self.path}: there is no such file or folder")
+    def __init__(self, path: Path | str, *, anchors: bool = False) -> None:
+        self.path = existing(path)
+        self.anchors = anchors
 
     @property
     def profile(self) -> Profile | None:
@@ -116,9 +109,9 @@ class WikiFacts:
             return [self.path]
         return [path for path in sorted(self.path.rglob("*")) if _FILE.fullmatch(path.name)]
 
-    def fill(self, join: Join, reading: Reading) -> Mapping[str, int]:
+    def fill(self, staging: Staging, settings: ReadSettings) -> Mapping[str, int]:
         """Read the files in their order; topics are divided 80/10/10 by their id."""
-        intake = Intake(join, reading, self.path)
+        intake = Intake(staging, settings, self.path)
         names = _Names()
         for name, stream in files_in(self.path):
             match = _FILE.fullmatch(name.name)

@@ -1,4 +1,4 @@
-"""WikiText-103 in, with a graph and the ids of its titles; WikiText-S or WikiText-F out.
+"""Import WikiText-103 with a knowledge graph: the paper's WikiText-S and WikiText-F.
 
 An article opens with the line ` = Title = ` between two blank ones; sections open with ` = = Name
 = = ` and more signs. Both releases are read: `.raw`, and `.tokens`, where rare words are `<unk>`,
@@ -7,28 +7,27 @@ those of the titles among them.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from lrlm.corpora.corpus import SPLITS
-from lrlm.corpora.facts import FactFiles, TopicFacts
-from lrlm.corpora.importers.intake import Intake
-from lrlm.corpora.inputs import parse_form
-from lrlm.corpora.joining import Join
-from lrlm.corpora.source import Reading
+from lrlm.corpora.importers.intake import Intake, existing
+from lrlm.corpora.inputs import FactInputs, ReadSettings
+from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
-from lrlm.reading import BadLineError, BadLines, raw_lines, read_records
+from lrlm.knowledge import KnowledgeGraph
+from lrlm.knowledge.sources.triples import parse_form
 from lrlm.text import UNKNOWN, Profile, split_words
+from lrlm.text_files import BadLineError, BadLines, raw_lines, read_records
 
 _FILE = re.compile(r"wiki\.(train|valid|test)\.(?:tokens|raw)(?:\.\w+)?")
 _TITLE = re.compile(r" ?= (?!= )(.+)(?<! =) = ?")
 _SECTION = re.compile(r" ?(?:= ){2,}.+(?: =){2,} ?")
 _WIKIDATA_ID = re.compile(r"Q[1-9]\d*")
 
-Words = tuple[str, ...]
+_Words = tuple[str, ...]
 
 
 class WikiTextForm(StrEnum):
@@ -40,7 +39,7 @@ class WikiTextForm(StrEnum):
     """WikiText-F: all of it, section headings included."""
 
 
-class RawArticle(NamedTuple):
+class WikiTextArticle(NamedTuple):
     """An article as it stands in the file."""
 
     title: str
@@ -49,9 +48,9 @@ class RawArticle(NamedTuple):
     """Where it begins."""
 
 
-def split_articles(lines: Iterator[str]) -> Iterator[RawArticle]:
+def split_articles(lines: Iterator[str]) -> Iterator[WikiTextArticle]:
     """Cut a file into its articles; what stands before the first title belongs to none."""
-    article: RawArticle | None = None
+    article: WikiTextArticle | None = None
     before, held = "", ""  # a title is known as one when the line after it is blank
     for number, line in enumerate(_and_a_blank(lines), start=0):
         if held:
@@ -59,7 +58,7 @@ def split_articles(lines: Iterator[str]) -> Iterator[RawArticle]:
             if match:
                 if article is not None:
                     yield article
-                article = RawArticle(match[1].strip(), [], number)
+                article = WikiTextArticle(match[1].strip(), [], number)
             elif article is not None and held.strip():
                 article.lines.append(held.strip())
         before, held = held, line
@@ -72,7 +71,7 @@ def _and_a_blank(lines: Iterator[str]) -> Iterator[str]:
     yield " "
 
 
-def text_of(article: RawArticle, form: WikiTextForm) -> str:
+def text_of(article: WikiTextArticle, form: WikiTextForm) -> str:
     """Give an article's paragraphs, a line each."""
     lines = article.lines
     if form is WikiTextForm.S:
@@ -117,7 +116,7 @@ class TitleTable:
                 places[before + 1 : after] = [n - before + first for n in between]
         return [None if place is None else self._titles[place] for place in places]
 
-    def _certain_place(self, words: Words) -> int | None:
+    def _certain_place(self, words: _Words) -> int | None:
         place = self._places.get(_squeezed(words))
         if place is not None or not set(words) - {UNKNOWN}:
             return place
@@ -130,12 +129,12 @@ class TitleTable:
         return place if next(fitting, None) is None else None
 
 
-def _squeezed(words: Words) -> str:
+def _squeezed(words: _Words) -> str:
     """Write a title so that it does not matter how it was cut into words."""
     return "".join(word[1] if word in ("@-@", "@,@", "@.@") else word for word in words)
 
 
-def _fits(words: Words, full: Words) -> bool:
+def _fits(words: _Words, full: _Words) -> bool:
     return len(words) == len(full) and all(
         word in (UNKNOWN, other) for word, other in zip(words, full, strict=True)
     )
@@ -148,29 +147,27 @@ def _title_and_id(line: str) -> tuple[str, str]:
     return first, second
 
 
-@dataclass(frozen=True)
 class WikiText:
-    """WikiText's files, the ids of its articles, and a graph: its folder, or triples and forms."""
+    """WikiText's files, the ids of its articles, and a graph: its folder, or triples and forms.
 
-    path: Path
-    """The folder with `wiki.{train,valid,test}.{raw,tokens}`, or one of these files."""
-    ids: Path
-    form: WikiTextForm = WikiTextForm.S
-    graph: Path | None = None
-    triples: Path | None = None
-    forms: Path | None = None
+    `path` is the folder with `wiki.{train,valid,test}.{raw,tokens}`, or one of these files; `ids`
+    a table of titles with ids, by a tab.
+    """
 
-    def __post_init__(self) -> None:
-        if not self.path.exists():
-            raise InputError(f"{self.path}: there is no such file or folder")
-        if not self.ids.is_file():
-            raise InputError(f"{self.ids}: there is no such file")
-        _ = self.facts  # refuses what is incomplete
-
-    @property
-    def facts(self) -> FactFiles:
-        """Where facts and names are."""
-        return FactFiles(self.triples, self.forms, self.graph)
+    def __init__(
+        self,
+        path: Path | str,
+        ids: Path | str,
+        *,
+        form: WikiTextForm = WikiTextForm.S,
+        graph: KnowledgeGraph | Path | str | None = None,
+        triples: Path | str | None = None,
+        forms: Path | str | None = None,
+    ) -> None:
+        self.path = existing(path)
+        self.ids = existing(ids)
+        self.form = form
+        self.facts = FactInputs(triples=triples, forms=forms, graph=graph)
 
     @property
     def profile(self) -> Profile:
@@ -206,12 +203,12 @@ class WikiText:
         """All files, in a fixed order."""
         return [*self.articles.values(), self.ids, *self.facts.files]
 
-    def fill(self, join: Join, reading: Reading) -> Mapping[str, int]:
+    def fill(self, staging: Staging, settings: ReadSettings) -> Mapping[str, int]:
         """Read the graph, then the articles; articles without an id are left out."""
-        intake = Intake(join, reading, self.path)
-        reading.progress("reading the graph", 0)
-        facts = self.facts.read(join, reading.bad_lines)
-        table = TitleTable.read(self.ids, reading.bad_lines)
+        intake = Intake(staging, settings, self.path)
+        settings.progress("reading the graph", 0, 0)
+        self.facts.fill(staging, settings.bad_lines)
+        table = TitleTable.read(self.ids, settings.bad_lines)
         for split, path in self.articles.items():
             titles = [each.title for each in split_articles(_text_lines(path, None))]
             found = table.find_all(titles)
@@ -219,16 +216,14 @@ class WikiText:
             for article, name in zip(articles, found, strict=True):
                 if intake.is_full(split):
                     break
-                self._add(split, article, name, facts, intake)
-        intake.left_out.update(facts.left_out)
+                self._add(split, article, name, intake)
         return intake.finish()
 
     def _add(
         self,
         split: str,
-        article: RawArticle,
+        article: WikiTextArticle,
         found: tuple[str, str] | None,
-        facts: TopicFacts,
         intake: Intake,
     ) -> None:
         if found is None:
@@ -242,7 +237,6 @@ class WikiText:
         try:
             record = {"id": f"{split}-{article.line}", "topic": id_, "title": title, "text": text}
             intake.add_article(split, record)
-            facts.add(id_)
         except BadLineError as error:
             intake.add_bad(split, str(error), line=article.line)
 

@@ -1,6 +1,6 @@
 """The embedded corpus: facts about real things, and articles whose segmentation is known."""
 
+from lrlm.corpora.miniworld.corpus import build_miniworld, write
 from lrlm.corpora.miniworld.facts import topics
-from lrlm.corpora.miniworld.writing import write
 
-__all__ = ["topics", "write"]
+__all__ = ["build_miniworld", "topics", "write"]

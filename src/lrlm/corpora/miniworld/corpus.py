@@ -1,14 +1,23 @@
-"""A seed in, the embedded corpus on disk out: generated, then built like any other corpus."""
+"""Generate the embedded corpus and build it like any other."""
 
+import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from lrlm.corpora.build import BuildInputs, BuildReport, Progress, build_corpus
-from lrlm.corpora.corpus import SPLITS
-from lrlm.corpora.miniworld.writing import write
+from lrlm.corpora.build import build_from
+from lrlm.corpora.corpus import SPLITS, Corpus
+from lrlm.corpora.inputs import BuildInputs
+from lrlm.corpora.miniworld.article import GeneratedArticle, write_article
+from lrlm.corpora.miniworld.facts import Domain, domains
+from lrlm.corpora.miniworld.grammar import Dice, load_plans
+from lrlm.knowledge.topic import Topic
+from lrlm.progress import Progress, silent
 from lrlm.text import Profile
 
 DEFAULT_SEED = 1
+ARTICLES = (4000, 300, 300)
+_HELD_OUT = 0.1  # of the topics of each domain, in each of valid and test
 
 
 def build_miniworld(
@@ -17,14 +26,17 @@ def build_miniworld(
     seed: int = DEFAULT_SEED,
     workers: int = 1,
     overwrite: bool = False,
-    progress: Progress = lambda _doing, _articles: None,
-) -> BuildReport:
-    """Generate the articles of miniworld and link them with its facts."""
+    progress: Progress = silent,
+) -> Corpus:
+    """Generate the articles of miniworld and link them with its facts.
+
+    >>> corpus = build_miniworld("miniworld/")  # doctest: +SKIP
+    """
     with tempfile.TemporaryDirectory(prefix="miniworld-") as scratch:
         folder = Path(scratch)
-        progress("writing articles", 0)
+        progress("writing articles", 0, 0)
         write(folder, seed=seed)
-        return build_corpus(
+        return build_from(
             out,
             BuildInputs(
                 folder / "triples.tsv",
@@ -37,3 +49,88 @@ def build_miniworld(
             made_by=f"lrlm corpus miniworld --seed {seed}",
             progress=progress,
         )
+
+
+def write(folder: Path | str, *, seed: int = 1, articles: tuple[int, int, int] = ARTICLES) -> None:
+    """Write `triples.tsv`, `forms.tsv` and `articles.{train,valid,test}.jsonl` into a folder.
+
+    The same seed gives the same bytes on every machine. Every topic is in exactly one split;
+    all its facts are written, mentioned or not.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    known = domains()
+    _write_lines(folder / "triples.tsv", _triples(known))
+    _write_lines(folder / "forms.tsv", _forms(known))
+    for split, count in zip(SPLITS, articles, strict=True):
+        lines = (_json(each) for each in generate(split, count, seed=seed))
+        _write_lines(folder / f"articles.{split}.jsonl", lines)
+
+
+def generate(split: str, count: int, *, seed: int = 1) -> Iterator[GeneratedArticle]:
+    """Write so many articles about the topics of a split, taking each topic in turn."""
+    chosen = topics_of(split, seed=seed)
+    for number in range(count):
+        domain, topic = chosen[number % len(chosen)]
+        id_ = f"{topic.id}.{number // len(chosen) + 1}"
+        yield write_article(id_, topic, domain, load_plans(domain.name), Dice(f"{seed}/{id_}"))
+
+
+def topics_of(split: str, *, seed: int = 1) -> list[tuple[Domain, Topic]]:
+    """Give the topics of a split with their domains: a tenth of each domain is held out twice."""
+    chosen: list[tuple[Domain, Topic]] = []
+    for domain in domains().values():
+        order = Dice(f"{seed}/{domain.name}").shuffled(list(domain.topics.values()))
+        held_out = max(1, round(_HELD_OUT * len(order)))
+        parts = {
+            "valid": order[:held_out],
+            "test": order[held_out : 2 * held_out],
+            "train": order[2 * held_out :],
+        }
+        chosen += [(domain, topic) for topic in parts[split]]
+    return Dice(f"{seed}/{split}").shuffled(chosen)
+
+
+def _triples(known: dict[str, Domain]) -> Iterator[str]:
+    for domain in known.values():
+        for topic in domain.topics.values():
+            for relation in topic.relations:
+                kind = "entity" if domain.kinds[relation.type] == "entity" else "literal"
+                yield f"{topic.id}\t{relation.type}\t{relation.object}\t{kind}"
+
+
+def _forms(known: dict[str, Domain]) -> Iterator[str]:
+    """Give the names of every topic and every object that is an entity, each once."""
+    seen: set[str] = set()
+    for domain in known.values():
+        for topic in domain.topics.values():
+            named = [(topic.id, topic.names)] + [
+                (relation.object, relation.forms)
+                for relation in topic.relations
+                if domain.kinds[relation.type] == "entity"
+            ]
+            for entity, forms in named:
+                if entity not in seen:
+                    seen.add(entity)
+                    yield from (f"{entity}\t{form}" for form in forms)
+
+
+def _json(written: GeneratedArticle) -> str:
+    return json.dumps(
+        {
+            "id": written.id,
+            "topic": written.topic,
+            "title": written.title,
+            "text": written.text,
+            "gold": [
+                {"start": span.start, "end": span.end, "type": span.type, "object": span.object}
+                for span in written.gold
+            ],
+        },
+        ensure_ascii=False,
+    )
+
+
+def _write_lines(path: Path, lines: Iterator[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -1,4 +1,4 @@
-r"""Sentence plans as text in, sequences of words and slots out, chosen at random.
+r"""The grammar of the embedded corpus: sentence plans, and how sentences are drawn from them.
 
 A plan is an English sentence with holes and choices:
 
@@ -8,16 +8,30 @@ A plan is an English sentence with holes and choices:
     <stone>                one entry of a named list
     \( \)                  real brackets
 
+`plans/<domain>.toml` has the plans of a domain:
+
+    openings = [ … ]       a first sentence, with the title
+    fillers = [ … ]        sentences that state no fact
+    lookalikes = [ … ]     fillers with words that elsewhere are objects ("a French film")
+    [lists]                `stone = "granite, basalt"` or a list of plans; used as <stone>
+    [plans]                relation = [ plans ], in the order in which articles like to tell
+
 The grammar knows nothing of topics: whether a slot can be filled, it asks.
 """
 
+import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from math import fsum
+from typing import TypeVar
 
-from lrlm.corpora.miniworld.dice import Dice
 from lrlm.errors import FormatError
+
+_T = TypeVar("_T")
 
 _SLOT = re.compile(
     r"(?P<the>the )?(?P<name>[@#]?[^@#:+!]+)(?P<count>[+!])?"
@@ -26,6 +40,48 @@ _SLOT = re.compile(
 _WEIGHT = re.compile(r"(\d+(?:\.\d+)?): ")
 _TOKEN = re.compile(r"\{[^{}]*\}|<[^<>]*>|\\.|[\[\]()|]|[^\[\](){}<>|\\]+|.")
 _CLOSING = {"(": ")", "[": "]"}
+
+
+class Dice:
+    """Choices that depend on the seed alone, the same on every machine and version of Python.
+
+    Only `random.Random.random` promises to give the same numbers in every version; every choice is
+    therefore built on it here.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(seed).random  # noqa: S311  (no secrets are made here)
+
+    def chance(self, probability: float) -> bool:
+        """Say yes with this probability."""
+        return self._random() < probability
+
+    def between(self, low: float, high: float) -> float:
+        """Draw a number from `[low, high)`, all equally likely."""
+        return low + (high - low) * self._random()
+
+    def integer(self, low: int, high: int) -> int:
+        """Draw a whole number from `low` to `high`, both included."""
+        return low + int(self._random() * (high - low + 1))
+
+    def pick(self, choices: Sequence[_T], weights: Sequence[float] | None = None) -> _T:
+        """Draw one choice, each as likely as its weight."""
+        if weights is None:
+            return choices[int(self._random() * len(choices))]
+        left = self._random() * fsum(weights)  # sum() of floats differs between versions
+        for choice, weight in zip(choices, weights, strict=True):
+            left -= weight
+            if left < 0:
+                return choice
+        return choices[-1]
+
+    def shuffled(self, choices: Sequence[_T]) -> list[_T]:
+        """Give the choices in a random order."""
+        order = list(choices)
+        for last in range(len(order) - 1, 0, -1):
+            other = self.integer(0, last)
+            order[last], order[other] = order[other], order[last]
+        return order
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +105,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Phrasing:
     """Parts one after another: plain texts, slots and choices."""
 
     parts: tuple["str | Slot | Choice", ...]
@@ -62,7 +118,7 @@ class Choice:
     An optional part is a choice between itself and nothing.
     """
 
-    alternatives: tuple[Sequence, ...]
+    alternatives: tuple[Phrasing, ...]
     weights: tuple[float, ...]
     name: str | None = None
     has_slots: bool = field(init=False)
@@ -73,12 +129,12 @@ class Choice:
         object.__setattr__(self, "has_slots", filled)
 
 
-Part = str | Slot | Choice
-Lists = Mapping[str, Choice]
+PlanPart = str | Slot | Choice
+NamedLists = Mapping[str, Choice]
 CanFill = Callable[[Slot], bool]
 
 
-def parse(text: str, lists: Lists, where: str) -> tuple[float, Sequence]:
+def parse(text: str, lists: NamedLists, where: str) -> tuple[float, Phrasing]:
     """Read one plan and its weight; `where` names it in an error."""
     tokens = _TOKEN.findall(text)
     try:
@@ -90,21 +146,21 @@ def parse(text: str, lists: Lists, where: str) -> tuple[float, Sequence]:
     return choice.weights[0], choice.alternatives[0]
 
 
-def parse_list(name: str, entries: list[str] | str, lists: Lists, where: str) -> Choice:
+def parse_list(name: str, entries: list[str] | str, lists: NamedLists, where: str) -> Choice:
     """Read a list: plans with weights, or words between commas, the earlier ones likelier."""
     if isinstance(entries, str):
         words = [word.strip() for word in entries.split(",")]
         weights = tuple(1 / (rank + 1) for rank in range(len(words)))
-        return Choice(tuple(Sequence((word,)) for word in words), weights, name)
+        return Choice(tuple(Phrasing((word,)) for word in words), weights, name)
     parsed = [parse(entry, lists, where) for entry in entries]
     return Choice(tuple(plan for _, plan in parsed), tuple(weight for weight, _ in parsed), name)
 
 
-def _alternatives(tokens: list[str], start: int, lists: Lists) -> tuple[Choice, int]:
+def _alternatives(tokens: list[str], start: int, lists: NamedLists) -> tuple[Choice, int]:
     """Read `a|b|c` up to the closing bracket or the end; give the place where it stopped."""
-    alternatives: list[Sequence] = []
+    alternatives: list[Phrasing] = []
     weights: list[float] = []
-    parts: list[Part] = []
+    parts: list[PlanPart] = []
     weight = 1.0
     position = start
     while position < len(tokens) and tokens[position] not in _CLOSING.values():
@@ -117,7 +173,7 @@ def _alternatives(tokens: list[str], start: int, lists: Lists) -> tuple[Choice, 
             position += 1
             parts.append(choice if token == "(" else _optional(choice))
         elif token == "|":
-            alternatives.append(Sequence(tuple(parts)))
+            alternatives.append(Phrasing(tuple(parts)))
             weights.append(weight)
             parts, weight = [], 1.0
         elif not parts and (match := _WEIGHT.match(token)):
@@ -125,10 +181,10 @@ def _alternatives(tokens: list[str], start: int, lists: Lists) -> tuple[Choice, 
             parts.append(token[match.end() :])
         else:
             parts.append(_part(token, lists))
-    return Choice((*alternatives, Sequence(tuple(parts))), (*weights, weight)), position
+    return Choice((*alternatives, Phrasing(tuple(parts))), (*weights, weight)), position
 
 
-def _part(token: str, lists: Lists) -> Part:
+def _part(token: str, lists: NamedLists) -> PlanPart:
     if token in ("{", "}", "<", ">", "\\"):
         raise FormatError(f"a stray {token!r}")
     if token[0] == "{":
@@ -144,10 +200,10 @@ def _part(token: str, lists: Lists) -> Part:
 
 
 def _optional(choice: Choice) -> Choice:
-    return Choice((*choice.alternatives, Sequence(())), (*choice.weights, fsum(choice.weights)))
+    return Choice((*choice.alternatives, Phrasing(())), (*choice.weights, fsum(choice.weights)))
 
 
-def applicable(plan: Sequence, can_fill: CanFill) -> bool:
+def applicable(plan: Phrasing, can_fill: CanFill) -> bool:
     """Tell whether some expansion of the plan has only slots that can be filled."""
     for part in plan.parts:
         if isinstance(part, Slot):
@@ -163,7 +219,7 @@ def applicable(plan: Sequence, can_fill: CanFill) -> bool:
 
 
 def expand(
-    plan: Sequence, dice: Dice, can_fill: CanFill, drawn: set[tuple[str, int]] | None = None
+    plan: Phrasing, dice: Dice, can_fill: CanFill, drawn: set[tuple[str, int]] | None = None
 ) -> Iterator[str | Slot]:
     """Choose among the alternatives that can be filled: texts and slots in reading order.
 
@@ -186,7 +242,7 @@ def expand(
         yield from expand(ways[chosen], dice, can_fill, drawn)
 
 
-def slots(plan: Sequence) -> Iterator[Slot]:
+def slots(plan: Phrasing) -> Iterator[Slot]:
     """Give every slot of the plan, whatever is chosen."""
     for part in plan.parts:
         if isinstance(part, Slot):
@@ -196,33 +252,61 @@ def slots(plan: Sequence) -> Iterator[Slot]:
                 yield from slots(alternative)
 
 
-def left_contexts(plan: Sequence, width: int) -> set[tuple[str, tuple[str, ...]]]:
-    """Give every slot and every list with each sequence of words that can stand before it.
+@dataclass(frozen=True, slots=True)
+class SentencePlan:
+    """A sentence with holes, and how often it is taken."""
 
-    Slots are named as in `{capital}`, lists as in `<stone>`, here and in the contexts. A context
-    has at most `width` words; an empty word is the start of the sentence.
-    """
-    found: set[tuple[str, tuple[str, ...]]] = set()
-    _contexts(plan, {("",)}, width, found)
-    return found
+    sentence: Phrasing
+    weight: float
 
 
-def _contexts(
-    plan: Sequence,
-    before: set[tuple[str, ...]],
-    width: int,
-    found: set[tuple[str, tuple[str, ...]]],
-) -> set[tuple[str, ...]]:
-    """Add the contexts within the plan to `found`; give those after it."""
-    for part in plan.parts:
-        if isinstance(part, Choice) and part.name is None:
-            ways = [_contexts(way, before, width, found) for way in part.alternatives]
-            before = set().union(*ways)
-            continue
-        if isinstance(part, str):
-            words = re.findall(r"\w+|[^\w\s]", part.lower())
-        else:
-            words = [f"{{{part.name}}}" if isinstance(part, Slot) else f"<{part.name}>"]
-            found |= {(words[0], context) for context in before}
-        before = {(*context, *words)[-width:] for context in before}
-    return before
+@dataclass(frozen=True, slots=True)
+class DomainPlans:
+    """Everything that the grammar can say about the topics of one domain."""
+
+    openings: tuple[SentencePlan, ...]
+    fillers: tuple[SentencePlan, ...]
+    lookalikes: tuple[SentencePlan, ...]
+    relations: dict[str, tuple[SentencePlan, ...]]
+
+
+@cache
+def load_plans(domain: str) -> DomainPlans:
+    """Read the plans of a domain that come with the package, after the lists shared by all."""
+    lists: dict[str, Choice] = {}
+    _add_lists(lists, "shared")
+    return _parse(_table(domain), _add_lists(lists, domain), f"plans/{domain}.toml")
+
+
+def _table(name: str) -> dict[str, object]:
+    file = files("lrlm.corpora.miniworld") / "plans" / f"{name}.toml"
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"plans/{name}.toml: {error}") from None
+
+
+def _add_lists(lists: dict[str, Choice], name: str) -> dict[str, Choice]:
+    table = _table(name).get("lists", {})
+    assert isinstance(table, dict)
+    for entry, content in table.items():
+        where = f"plans/{name}.toml, list {entry}"
+        lists[entry] = parse_list(entry, content, lists, where)
+    return lists
+
+
+def _parse(table: dict[str, object], lists: dict[str, Choice], where: str) -> DomainPlans:
+    def plans(texts: object, part: str) -> tuple[SentencePlan, ...]:
+        if not isinstance(texts, list) or not texts:
+            raise FormatError(f"{where}: {part} must be a list of plans")
+        parsed = [parse(text, lists, f"{where}, {part}") for text in texts]
+        return tuple(SentencePlan(sentence, weight) for weight, sentence in parsed)
+
+    relations = table.get("plans", {})
+    assert isinstance(relations, dict)
+    return DomainPlans(
+        plans(table.get("openings"), "openings"),
+        plans(table.get("fillers"), "fillers"),
+        plans(table.get("lookalikes"), "lookalikes"),
+        {type_: plans(texts, type_) for type_, texts in relations.items()},
+    )

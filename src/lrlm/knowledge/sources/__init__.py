@@ -1,4 +1,8 @@
-"""The formats that knowledge comes in: a file in, the parser of its lines out."""
+"""The formats in which knowledge comes, and the parser for each of them.
+
+Another format needs a value of `SourceFormat`, a look at its first lines in `recognise`, and a
+parser in `parser_of`: a function that takes lines and adds what they say to `Statements`.
+"""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -6,11 +10,11 @@ from enum import StrEnum
 from lrlm.errors import FormatError
 from lrlm.knowledge.statements import Statements
 
-Parser = Callable[[Sequence[bytes], Statements], None]
-"""Takes lines and adds what they state."""
+StatementParser = Callable[[Sequence[bytes], Statements], None]
+"""Takes lines and adds what they say; a line that cannot be used is added as a bad one."""
 
 
-class Format(StrEnum):
+class SourceFormat(StrEnum):
     """What a file of knowledge holds."""
 
     TRIPLES = "triples"
@@ -20,41 +24,41 @@ class Format(StrEnum):
     NTRIPLES = "N-Triples"
 
 
-def recognise(name: str, beginning: bytes) -> Format:
-    """Tell a file's format by its first lines."""
+def recognise(name: str, beginning: bytes) -> SourceFormat:
+    """Recognise a file's format by its first lines."""
     lines = [line for line in beginning.split(b"\n") if line.strip()]
     first = lines[0].lstrip(b"\xef\xbb\xbf \t") if lines else b""
     if first.startswith((b"[", b"{")):
-        return Format.WIKIDATA_JSON
+        return SourceFormat.WIKIDATA_JSON
     if first.startswith((b"<", b"_:")) or (first.startswith(b"#") and b"\t" not in first):
-        return Format.NTRIPLES
+        return SourceFormat.NTRIPLES
     columns = first.count(b"\t") + 1
     if columns == 2:
-        return Format.FORMS
+        return SourceFormat.FORMS
     if columns in (3, 4):
-        return Format.TRIPLES
+        return SourceFormat.TRIPLES
     raise FormatError(
         f"{name}:1: not a known format; expected Wikidata's JSON or N-Triples, or a table of"
         " triples (3 or 4 columns between tabs) or of forms (2 columns)"
     )
 
 
-def parser_of(format: Format, language: str) -> Parser:  # noqa: A002
-    """Give what turns the lines of a format into statements."""
+def parser_of(format: SourceFormat, language: str) -> StatementParser:  # noqa: A002
+    """Give the parser of a format, for names and texts in a language."""
     from lrlm.knowledge.sources import triples
 
     match format:
-        case Format.TRIPLES:
+        case SourceFormat.TRIPLES:
             return triples.add_triples
-        case Format.FORMS:
+        case SourceFormat.FORMS:
             return triples.add_forms
-        case Format.TITLES:
+        case SourceFormat.TITLES:
             return triples.add_titles
-        case Format.WIKIDATA_JSON:
+        case SourceFormat.WIKIDATA_JSON:
             from lrlm.knowledge.sources.wikidata_json import WikidataJson
 
             return WikidataJson(language)
-        case Format.NTRIPLES:
+        case SourceFormat.NTRIPLES:
             from lrlm.knowledge.sources.ntriples import NTriples
 
             return NTriples(language)

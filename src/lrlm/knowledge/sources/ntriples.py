@@ -1,4 +1,4 @@
-r"""Lines of Wikidata's truthy N-Triples dump in, statements out.
+"""Read Wikidata's dump of truthy statements in N-Triples.
 
 The dump has one triple a line, so an entity's names and facts are on many of them. It knows less
 than the JSON dump: a time has lost its precision, a quantity its unit.
@@ -8,9 +8,9 @@ import re
 import sys
 from collections.abc import Sequence
 
+from lrlm.characters import LONE_SURROGATE, clean_name, describe
 from lrlm.knowledge.literals import Date, is_number
-from lrlm.knowledge.sources.values import ALL_LANGUAGES, iso
-from lrlm.knowledge.statements import Kind, Statements, one_line
+from lrlm.knowledge.statements import ALL_LANGUAGES, StatementKind, Statements
 
 ENTITY = b"<http://www.wikidata.org/entity/"
 DIRECT = b"<http://www.wikidata.org/prop/direct/"
@@ -21,8 +21,14 @@ _PROPERTY_TYPE = b"<http://wikiba.se/ontology#propertyType>"
 _ONTOLOGY = b"<http://wikiba.se/ontology#"
 _SAME_AS = b"<http://www.w3.org/2002/07/owl#sameAs>"
 _NAMES = {
-    b"<http://www.w3.org/2000/01/rdf-schema#label>": (Kind.LABEL, Kind.DEFAULT_LABEL),
-    b"<http://www.w3.org/2004/02/skos/core#altLabel>": (Kind.ALIAS, Kind.DEFAULT_ALIAS),
+    b"<http://www.w3.org/2000/01/rdf-schema#label>": (
+        StatementKind.LABEL,
+        StatementKind.DEFAULT_LABEL,
+    ),
+    b"<http://www.w3.org/2004/02/skos/core#altLabel>": (
+        StatementKind.ALIAS,
+        StatementKind.DEFAULT_ALIAS,
+    ),
 }
 _LITERAL = re.compile(
     rb'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<http://www\.w3\.org/2001/XMLSchema#(\w+)>)?'
@@ -41,7 +47,7 @@ class NTriples:
         self._endings = tuple(b'"@%s .' % code for code in self._wanted)
 
     def __call__(self, lines: Sequence[bytes], out: Statements) -> None:
-        """Take in lines of the dump; one that says nothing of use costs next to nothing."""
+        """Add what lines of the dump say; one that says nothing of use costs next to nothing."""
         start = len(ENTITY)
         for number, line in enumerate(lines):
             if not line.endswith(b" ."):
@@ -71,7 +77,9 @@ class NTriples:
             out.add_bad(number, "expected three terms between spaces")
         elif value.startswith(ENTITY):
             object_ = value[len(ENTITY) : -3].decode()
-            out.rows.append((Kind.ENTITY, subject.decode(), property_.decode(), object_, None))
+            out.rows.append(
+                (StatementKind.ENTITY, subject.decode(), property_.decode(), object_, None)
+            )
         else:
             self._add_value(subject, property_, value[:-2], number, out)
 
@@ -93,12 +101,12 @@ class NTriples:
         if language is not None and language not in self._wanted:
             out.counts["texts in other languages"] += 1
             return
-        kind, object_ = _typed(one_line(unescape(raw)), datatype)
+        kind, object_ = _typed(clean_name(unescape(raw)), datatype)
         if object_:
             out.rows.append((kind, subject.decode(), property_.decode(), object_, None))
         else:
             out.counts[
-                "times too coarse to write" if kind is Kind.DATE else "malformed values"
+                "times too coarse to write" if kind is StatementKind.DATE else "malformed values"
             ] += 1
 
     def _add_name(self, subject: bytes, rest: bytes, number: int, out: Statements) -> None:
@@ -115,8 +123,8 @@ class NTriples:
         entity = subject.decode()
         if entity.startswith("Q"):
             out.add_name(kind, entity, name)
-        elif entity.startswith("P") and kind <= Kind.DEFAULT_LABEL:
-            out.add_name(Kind.TYPE_LABEL, entity, name)
+        elif entity.startswith("P") and kind <= StatementKind.DEFAULT_LABEL:
+            out.add_name(StatementKind.TYPE_LABEL, entity, name)
 
     @staticmethod
     def _add_link(subject: bytes, rest: bytes, out: Statements) -> None:
@@ -124,21 +132,21 @@ class NTriples:
         entity = subject.decode()
         if predicate == _SAME_AS and value.startswith(ENTITY):
             target = value[len(ENTITY) : -3].decode()
-            out.rows.append((Kind.REDIRECT, entity, None, target, None))
+            out.rows.append((StatementKind.REDIRECT, entity, None, target, None))
         elif predicate == _PROPERTY_TYPE and value.startswith(_ONTOLOGY):
             datatype = value[len(_ONTOLOGY) : -3].decode()
-            out.rows.append((Kind.DATATYPE, entity, None, datatype, None))
+            out.rows.append((StatementKind.DATATYPE, entity, None, datatype, None))
 
 
 _LEFT_OUT = "of data types left out"
 
 
-def _typed(text: str, datatype: bytes | None) -> tuple[Kind, str]:
+def _typed(text: str, datatype: bytes | None) -> tuple[StatementKind, str]:
     if datatype == b"dateTime":
-        return Kind.DATE, date_of(text)
+        return StatementKind.DATE, date_of(text)
     if datatype in (b"decimal", b"integer", b"double"):
-        return Kind.QUANTITY, text.removeprefix("+") if is_number(text) else ""
-    return Kind.TEXT, text
+        return StatementKind.QUANTITY, text.removeprefix("+") if is_number(text) else ""
+    return StatementKind.TEXT, text
 
 
 def date_of(text: str) -> str:
@@ -156,7 +164,7 @@ def date_of(text: str) -> str:
     if month > 12 or day > 31:
         return ""
     whole_year = month <= 1 and day <= 1
-    return iso(Date(year) if whole_year else Date(year, month, day or None))
+    return (Date(year) if whole_year else Date(year, month, day or None)).iso()
 
 
 def unescape(raw: bytes) -> str:
@@ -175,8 +183,9 @@ def unescape(raw: bytes) -> str:
         code = int(short or long, 16)
         if code > sys.maxunicode:
             raise ValueError(f"there is no character {code:X}")
-        if 0xD800 <= code <= 0xDFFF:
-            raise ValueError("half a character (a surrogate)")
-        return chr(code)
+        character = chr(code)
+        if LONE_SURROGATE.match(character):
+            raise ValueError(describe(character))
+        return character
 
     return _ESCAPE.sub(one, text)

@@ -1,4 +1,4 @@
-"""Lines of Wikidata's JSON dump in, statements out: truthy facts, and names in one language.
+"""Read Wikidata's JSON dump: truthy facts, and names in one language.
 
 Only what is used is decoded: labels of other languages, qualifiers, references and sitelinks are
 skipped by the decoder. A statement counts if it is of preferred rank, or of normal rank where
@@ -8,10 +8,10 @@ none is preferred.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lrlm.characters import clean_name
 from lrlm.errors import MissingExtraError
-from lrlm.knowledge.literals import is_number
-from lrlm.knowledge.sources.values import ALL_LANGUAGES, time_value
-from lrlm.knowledge.statements import Kind, Row, Statements, one_line
+from lrlm.knowledge.literals import Date, is_number
+from lrlm.knowledge.statements import ALL_LANGUAGES, StatementKind, StatementRow, Statements
 
 try:
     import msgspec
@@ -33,7 +33,7 @@ _DATATYPE_OF_VALUE = {"wikibase-entityid": "wikibase-item"}
 """Old dumps name only the type of the value; for the others both names are the same."""
 
 
-class Value(msgspec.Struct, gc=False):
+class _Value(msgspec.Struct, gc=False):
     """What a statement says; which fields are there depends on the data type."""
 
     id: str | None = None
@@ -47,29 +47,29 @@ class Value(msgspec.Struct, gc=False):
     language: str = ""
 
 
-class DataValue(msgspec.Struct, gc=False):
+class _DataValue(msgspec.Struct, gc=False):
     """A value with its type."""
 
-    value: Value | str | list[Any] | float | bool | None
+    value: _Value | str | list[Any] | float | bool | None
     type: str = ""
 
 
-class Snak(msgspec.Struct, gc=False):
+class _Snak(msgspec.Struct, gc=False):
     """A value, or the knowledge that there is none (`novalue`) or an unknown one (`somevalue`)."""
 
     snaktype: str
     datatype: str | None = None
-    datavalue: DataValue | None = None
+    datavalue: _DataValue | None = None
 
 
-class Statement(msgspec.Struct, gc=False):
+class _Statement(msgspec.Struct, gc=False):
     """A snak with its rank."""
 
-    mainsnak: Snak
+    mainsnak: _Snak
     rank: str = "normal"
 
 
-class Term(msgspec.Struct, gc=False):
+class _Term(msgspec.Struct, gc=False):
     """A name."""
 
     value: str
@@ -83,7 +83,7 @@ class WikidataJson:
         self._decode = _decoder(language)
 
     def __call__(self, lines: Sequence[bytes], out: Statements) -> None:
-        """Take in lines of the dump; each holds an entity, or only a bracket."""
+        """Add what lines of the dump say; each holds an entity, or only a bracket."""
         decode = self._decode
         for number, line in enumerate(lines):
             text: bytes | memoryview = line
@@ -112,9 +112,9 @@ class WikidataJson:
         elif entity.type == "property" and entity.id:
             for term in (entity.labels.wanted, entity.labels.other) if entity.labels else ():
                 if term is not None:
-                    out.add_name(Kind.TYPE_LABEL, entity.id, term.value)
+                    out.add_name(StatementKind.TYPE_LABEL, entity.id, term.value)
         elif entity.redirect and entity.entity:
-            out.rows.append((Kind.REDIRECT, entity.entity, None, entity.redirect, None))
+            out.rows.append((StatementKind.REDIRECT, entity.entity, None, entity.redirect, None))
         elif entity.type:
             out.counts[f"entities of the type {entity.type}"] += 1
         else:
@@ -124,18 +124,18 @@ class WikidataJson:
         before = len(out.rows)
         if labels := entity.labels:
             if labels.wanted is not None:
-                out.add_name(Kind.LABEL, entity.id, labels.wanted.value)
+                out.add_name(StatementKind.LABEL, entity.id, labels.wanted.value)
             if labels.other is not None:
-                out.add_name(Kind.DEFAULT_LABEL, entity.id, labels.other.value)
+                out.add_name(StatementKind.DEFAULT_LABEL, entity.id, labels.other.value)
         if aliases := entity.aliases:
             for term in aliases.wanted:
-                out.add_name(Kind.ALIAS, entity.id, term.value)
+                out.add_name(StatementKind.ALIAS, entity.id, term.value)
             for term in aliases.other:
-                out.add_name(Kind.DEFAULT_ALIAS, entity.id, term.value)
+                out.add_name(StatementKind.DEFAULT_ALIAS, entity.id, term.value)
         return len(out.rows) > before
 
     def _add_claims(
-        self, subject: str, claims: dict[str, list[Statement]], number: int, out: Statements
+        self, subject: str, claims: dict[str, list[_Statement]], number: int, out: Statements
     ) -> None:
         rows, counts = out.rows, out.counts
         for property_, statements in claims.items():
@@ -165,45 +165,45 @@ class WikidataJson:
                     else:
                         rows.append(row)
 
-    def _item(self, subject: str, property_: str, value: Any) -> Row | str:
-        if type(value) is not Value:
+    def _item(self, subject: str, property_: str, value: Any) -> StatementRow | str:
+        if type(value) is not _Value:
             return _MALFORMED
         object_ = value.id
         if object_ is None:
             if value.numeric_id is None:
                 return _MALFORMED
             object_ = f"Q{value.numeric_id}"
-        return Kind.ENTITY, subject, property_, object_, None
+        return StatementKind.ENTITY, subject, property_, object_, None
 
-    def _time(self, subject: str, property_: str, value: Any) -> Row | str:
-        if type(value) is not Value:
+    def _time(self, subject: str, property_: str, value: Any) -> StatementRow | str:
+        if type(value) is not _Value:
             return _MALFORMED
         kind, date = time_value(value.time, int(value.precision or 0))
         return (kind, subject, property_, date, None) if date else "times too coarse to write"
 
-    def _quantity(self, subject: str, property_: str, value: Any) -> Row | str:
-        if type(value) is not Value or not is_number(value.amount):
+    def _quantity(self, subject: str, property_: str, value: Any) -> StatementRow | str:
+        if type(value) is not _Value or not is_number(value.amount):
             return _MALFORMED
         unit = None if value.unit == "1" else value.unit.rpartition("/")[2]
-        return Kind.QUANTITY, subject, property_, value.amount.removeprefix("+"), unit
+        return StatementKind.QUANTITY, subject, property_, value.amount.removeprefix("+"), unit
 
-    def _monolingual(self, subject: str, property_: str, value: Any) -> Row | str:
-        if type(value) is not Value:
+    def _monolingual(self, subject: str, property_: str, value: Any) -> StatementRow | str:
+        if type(value) is not _Value:
             return _MALFORMED
         if value.language not in (self.language, ALL_LANGUAGES):
             return "texts in other languages"
         return self._string(subject, property_, value.text)
 
-    def _string(self, subject: str, property_: str, value: Any) -> Row | str:
+    def _string(self, subject: str, property_: str, value: Any) -> StatementRow | str:
         if type(value) is not str:
             return _MALFORMED
-        text = one_line(value)
-        return (Kind.TEXT, subject, property_, text, None) if text else _MALFORMED
+        text = clean_name(value)
+        return (StatementKind.TEXT, subject, property_, text, None) if text else _MALFORMED
 
 
 _MALFORMED = "malformed values"
 
-_READERS: dict[str, Callable[[WikidataJson, str, str, Any], Row | str]] = {
+_READERS: dict[str, Callable[[WikidataJson, str, str, Any], StatementRow | str]] = {
     "wikibase-item": WikidataJson._item,  # noqa: SLF001
     "time": WikidataJson._time,  # noqa: SLF001
     "quantity": WikidataJson._quantity,  # noqa: SLF001
@@ -212,11 +212,31 @@ _READERS: dict[str, Callable[[WikidataJson, str, str, Any], Row | str]] = {
 }
 
 
-def _datatype(snak: Snak) -> str:
+def _datatype(snak: _Snak) -> str:
     if snak.datatype is not None:
         return snak.datatype
     of_value = "" if snak.datavalue is None else snak.datavalue.type
     return _DATATYPE_OF_VALUE.get(of_value, of_value)
+
+
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def time_value(time: str, precision: int) -> tuple[StatementKind, str]:
+    """Turn Wikidata's time into a date, or into the name of a decade or century; else ""."""
+    if precision >= 11 and len(time) == 21 and time[0] == "+" and "-00" not in time:
+        return StatementKind.DATE, time[1:11]
+    if precision >= 9:
+        date = Date.from_wikidata(time, precision)
+        return StatementKind.DATE, "" if date is None else date.iso()
+    year = Date.from_wikidata(time, 9)
+    if precision < 7 or year is None or not 0 < year.year < 10_000:
+        return StatementKind.TEXT, ""
+    if precision == 8:
+        return StatementKind.TEXT, f"{year.year // 10 * 10}s"
+    century = (year.year + 99) // 100
+    ending = "th" if century % 100 in (11, 12, 13) else _ENDINGS.get(century % 10, "th")
+    return StatementKind.TEXT, f"{century}{ending} century"
 
 
 def _decoder(language: str) -> Callable[[bytes | memoryview], Any]:
@@ -230,8 +250,8 @@ def _decoder(language: str) -> Callable[[bytes | memoryview], Any]:
         ]
         return msgspec.defstruct(name, fields, gc=False) | list[None]
 
-    labels = in_two_languages("Labels", Term | None, {"default": None})
-    aliases = in_two_languages("Aliases", list[Term], {"default_factory": list})
+    labels = in_two_languages("Labels", _Term | None, {"default": None})
+    aliases = in_two_languages("Aliases", list[_Term], {"default_factory": list})
     entity = msgspec.defstruct(
         "Entity",
         [
@@ -239,7 +259,7 @@ def _decoder(language: str) -> Callable[[bytes | memoryview], Any]:
             ("type", str | None, None),
             ("labels", labels | None, None),
             ("aliases", aliases | None, None),
-            ("claims", dict[str, list[Statement]] | list[None] | None, None),
+            ("claims", dict[str, list[_Statement]] | list[None] | None, None),
             ("entity", str | None, None),
             ("redirect", str | None, None),
         ],

@@ -1,0 +1,1 @@
+"""Annotation: every name in a text explained, and written in formats that others read."""

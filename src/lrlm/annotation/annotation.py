@@ -1,0 +1,207 @@
+"""What a model says of a text: every candidate span with its explanations, and the best path.
+
+Spans and segments count characters, half-open `[start, end)`, of exactly the text that was given.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from lrlm.errors import InputError
+from lrlm.text import Tokens, bits_per_byte, perplexity_per_word
+
+FORMAT = "lrlm annotation"
+VERSION = 1
+
+
+class ExplanationKind(StrEnum):
+    """How a segmentation of the text explains a span; the four exclude one another."""
+
+    RELATION = "relation"
+    """The span is one segment, copied through a relation."""
+    WORDS = "words"
+    """Each token of the span is a word of its own."""
+    MIXTURE = "mixture"
+    """Several segments fill the span, and at least one of them was copied."""
+    CROSSING = "crossing"
+    """A copied segment reaches beyond the span."""
+
+
+class Fact(NamedTuple):
+    """What a segment was copied from: the type and the object of a relation, and its form."""
+
+    type: str
+    object: str
+    form: str
+
+
+class Segment(NamedTuple):
+    """A piece of a path: one word, or a whole form that was copied."""
+
+    start: int
+    end: int
+    fact: Fact | None = None
+    """None for a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One way in which a span came about, and the probability of it given the whole text."""
+
+    kind: ExplanationKind
+    steps: tuple[Segment, ...]
+    """The segments that fill the span. None for a crossing, nor for a mixture that stands for all
+    those that are too many to list."""
+    probability: float
+
+    @property
+    def fact(self) -> Fact | None:
+        """What the whole span was copied from; None where it was not."""
+        return self.steps[0].fact if self.kind is ExplanationKind.RELATION else None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of the text that is a name of something known about the topic."""
+
+    start: int
+    end: int
+    text: str
+    explanations: tuple[Explanation, ...]
+    """The most probable first; their probabilities sum to one."""
+
+    @property
+    def best(self) -> Explanation:
+        """The most probable explanation."""
+        return self.explanations[0]
+
+    @property
+    def probability(self) -> float:
+        """How probable it is that the whole span was copied, through whichever relation."""
+        shares = [
+            each.probability for each in self.explanations if each.kind is ExplanationKind.RELATION
+        ]
+        return math.fsum(shares)
+
+    @property
+    def relation(self) -> Explanation:
+        """The most probable relation; every candidate span has one."""
+        return next(each for each in self.explanations if each.kind is ExplanationKind.RELATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A text about a topic, and where its words may have come from."""
+
+    id: str
+    """Of the document; where it has none, that of its topic."""
+    topic: str
+    text: str
+    tokens: Tokens
+    """The words of the text."""
+    nats: float
+    """−log P of the text, over all segmentations; its end is not counted."""
+    end_nats: float
+    """−log P that the text ends here."""
+    spans: tuple[Span, ...]
+    """Every candidate, sorted; spans may overlap and nest, but no two are the same."""
+    copied: tuple[Segment, ...]
+    """What was copied on the most probable path through the whole text; all else are words."""
+
+    @property
+    def best(self) -> tuple[Segment, ...]:
+        """The most probable path through the whole text: its words and copied segments in order."""
+        tokens = self.tokens
+        path: list[Segment] = []
+        copied = iter(self.copied)
+        following = next(copied, None)
+        for start, end in zip(tokens.starts, tokens.ends, strict=True):
+            if following is None or start < following.start:
+                path.append(Segment(start, end))
+            elif end == following.end:
+                path.append(following)
+                following = next(copied, None)
+        return tuple(path)
+
+    @property
+    def perplexity(self) -> float:
+        """exp(nats / words), open-vocabulary: unknown words have paid for their spelling."""
+        return perplexity_per_word(self.nats, len(self.tokens))
+
+    @property
+    def bits_per_byte(self) -> float:
+        """What a byte of the text costs, in bits."""
+        return bits_per_byte(self.nats, len(self.text.encode()))
+
+    def mentions(self, threshold: float = 0.5) -> tuple[Span, ...]:
+        """Give the spans that were copied as a whole with at least this probability.
+
+        Above one half, no two of them overlap.
+        """
+        if not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+            raise InputError(f"a threshold is a probability from 0 to 1, not {threshold!r}")
+        return tuple(span for span in self.spans if span.probability >= threshold)
+
+    def to_dict(self, *, threshold: float = 0.0) -> dict[str, Any]:
+        """Give everything as plain values, with the mentions above a threshold.
+
+        docs/annotate.md describes every field.
+        """
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "id": self.id,
+            "topic": self.topic,
+            "text": self.text,
+            "tokens": [
+                list(place) for place in zip(self.tokens.starts, self.tokens.ends, strict=True)
+            ],
+            "nats": self.nats,
+            "end_nats": self.end_nats,
+            "perplexity": self.perplexity,
+            "threshold": threshold,
+            "spans": [_span_to_dict(span) for span in self.mentions(threshold)],
+            "best": [_segment_to_dict(segment, self.text) for segment in self.copied],
+        }
+
+    def to_json(self, *, threshold: float = 0.0) -> str:
+        """Write `to_dict` as one line of JSON."""
+        content = self.to_dict(threshold=threshold)
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+    def _repr_html_(self) -> str:
+        """Show the text with its mentions marked, in a notebook."""
+        from lrlm.annotation.html import html_fragment
+
+        return html_fragment(self)
+
+
+def _span_to_dict(span: Span) -> dict[str, Any]:
+    return {
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "explanations": [
+            {
+                "kind": explanation.kind.value,
+                "probability": explanation.probability,
+                "steps": [
+                    _segment_to_dict(step, span.text, before=span.start)
+                    for step in explanation.steps
+                ],
+            }
+            for explanation in span.explanations
+        ],
+    }
+
+
+def _segment_to_dict(segment: Segment, text: str, *, before: int = 0) -> dict[str, Any]:
+    """Write a segment; `text` begins after so many characters. A word has no fact."""
+    place = {
+        "start": segment.start,
+        "end": segment.end,
+        "text": text[segment.start - before : segment.end - before],
+    }
+    return place if segment.fact is None else {**place, **segment.fact._asdict()}

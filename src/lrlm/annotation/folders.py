@@ -1,0 +1,216 @@
+"""Annotate a folder of JSONL files into another folder, here or on a cluster.
+
+Every file is one job: it is read as a stream, and what it becomes has the same name in the other
+folder and appears there whole. A file whose result is there already is left alone, so a command
+that was stopped is simply given again. On a cluster both folders, the run and the graph must be
+where all machines see them, and lrlm must be installed there.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lrlm.annotation.jsonl import LineLinker, annotate_lines
+from lrlm.artifacts import (
+    DRAFT,
+    MANIFEST,
+    fingerprint,
+    new_file,
+    read_manifest,
+    sole_writer,
+    write_manifest,
+)
+from lrlm.corpora import LONGEST
+from lrlm.errors import InputError, LrlmError
+from lrlm.progress import Progress, silent
+from lrlm.runs.devices import choose_device
+from lrlm.runs.run import Run
+from lrlm.runs.shipped import SHIPPED
+from lrlm.runs.topics import topics_for
+from lrlm.spark_session import spark_session
+from lrlm.text_files import BadLines, raw_lines
+
+FORMAT = "lrlm annotations"
+VERSION = 2
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz")
+
+
+@dataclass(frozen=True)
+class FolderSettings:
+    """How every file of a folder is annotated."""
+
+    run: Path | None = None
+    graph: Path | None = None
+    corpus: Path | None = None
+    threshold: float = 0.0
+    longest: int = LONGEST
+    max_bad: float = 0.001
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What became of one file."""
+
+    name: str
+    texts: int = 0
+    bad_lines: int = 0
+    examples: tuple[str, ...] = ()
+    failure: str | None = None
+    """Why there is no result; the other files have theirs."""
+
+
+def annotate_folder(
+    source: Path,
+    out: Path,
+    settings: FolderSettings,
+    *,
+    master: str | None = None,
+    spark: bool = False,
+    progress: Progress = silent,
+) -> list[FileReport]:
+    """Annotate the files that have no result yet; `master` says where Spark computes."""
+    files = _files(source)
+    _prepare(out, settings)
+    with sole_writer(out.parent / f".{out.name}.lock", out):
+        for draft in out.glob(f".*{DRAFT}"):  # of one that was killed
+            draft.unlink()
+        return _annotate(files, out, settings, master=master, spark=spark, progress=progress)
+
+
+def _annotate(
+    files: list[Path],
+    out: Path,
+    settings: FolderSettings,
+    *,
+    master: str | None,
+    spark: bool,
+    progress: Progress,
+) -> list[FileReport]:
+    waiting = [path for path in files if not (out / result_name(path)).exists()]
+    reports: list[FileReport] = []
+    job = partial(annotate_file, out=out.absolute(), settings=_for_any_process(settings))
+    done = len(files) - len(waiting)
+    progress("annotating", done, len(files))
+    for report in _reports(job, [path.absolute() for path in waiting], master, spark=spark):
+        reports.append(report)
+        progress("annotating", done + len(reports), len(files))
+    failures = [report for report in reports if report.failure is not None]
+    if failures:
+        raise LrlmError(
+            f"{failures[0].failure} ({len(failures)} of {len(files)} files have no result yet; put"
+            " them right and give the same command again, it goes on with those)"
+        )
+    return reports
+
+
+def annotate_file(path: Path, *, out: Path, settings: FolderSettings) -> FileReport:
+    """Annotate one file; what is wrong with it is reported, not raised."""
+    bad_lines = BadLines(max_share=settings.max_bad)
+    texts = 0
+    try:
+        run = _run(settings.run, settings.device)
+        topics = topics_for(run, graph=settings.graph, corpus=settings.corpus)
+        linker = LineLinker(run, topics, settings.longest)
+        lines = annotate_lines(
+            raw_lines(path),
+            linker,
+            bad_lines,
+            where=path,
+            threshold=settings.threshold,
+        )
+        with new_file(out / result_name(path)) as file:
+            for line in lines:
+                file.write(f"{line}\n".encode())
+                texts += 1
+    except (LrlmError, OSError) as error:
+        return FileReport(path.name, failure=str(error))
+    return FileReport(path.name, texts, bad_lines.count, tuple(bad_lines.examples))
+
+
+def result_name(path: Path) -> str:
+    """Name the result of a file; it is not compressed."""
+    return path.name[: path.name.index(".jsonl")] + ".jsonl"
+
+
+@lru_cache(maxsize=1)
+def _run(folder: Path | None, device: str) -> Run:
+    """Load the model once a process; without a folder, the one that comes with the package."""
+    return Run.open(SHIPPED if folder is None else folder, device=str(choose_device(device)))
+
+
+def _reports(
+    job: Callable[[Path], FileReport], files: list[Path], master: str | None, *, spark: bool
+) -> Iterator[FileReport]:
+    """Do the jobs one after the other here, or all of them on a cluster."""
+    if not spark:
+        yield from map(job, files)
+    elif files:
+        with spark_session(master, "lrlm annotate") as session:
+            tasks = session.sparkContext.parallelize(files, len(files))
+            yield from tasks.map(partial(_on_one_core, job)).collect()
+
+
+def _on_one_core(job: Callable[[Path], FileReport], path: Path) -> FileReport:
+    """Spark gives every core a task of its own, so one task must not take several."""
+    torch.set_num_threads(1)
+    return job(path)
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder")
+    files = sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIXES))
+    if not files:
+        raise InputError(f"{folder} has no files that end with {', '.join(SUFFIXES)}")
+    for first, second in pairwise(files):
+        if result_name(first) == result_name(second):
+            raise InputError(f"{first.name} and {second.name} would have the same result; keep one")
+    return files
+
+
+def _prepare(out: Path, settings: FolderSettings) -> None:
+    """Make the folder of results, or see that the one there was begun in the same way."""
+    said = {
+        "run": _told(settings.run),
+        "graph": _told(settings.graph),
+        "corpus": _told(settings.corpus),
+        "threshold": settings.threshold,
+        "longest": settings.longest,
+    }
+    if not (out / MANIFEST).exists():
+        if out.exists() and any(out.iterdir()):
+            raise InputError(f"{out} holds files that lrlm did not write; choose another place")
+        out.mkdir(parents=True, exist_ok=True)
+        write_manifest(out, format=FORMAT, version=VERSION, **said)
+        return
+    there = read_manifest(out, format=FORMAT, version=VERSION, hint="choose another place")
+    for name, value in said.items():
+        if there.get(name) != value:
+            raise InputError(f"{out} was begun with another {name}; choose another place")
+
+
+def _told(folder: Path | None) -> dict[str, Any] | None:
+    """Tell a folder of lrlm from others by what its manifest says; None where none was named."""
+    if folder is None or not (folder / MANIFEST).is_file():
+        return None
+    return {**fingerprint(folder / MANIFEST), "name": folder.resolve().name}
+
+
+def _for_any_process(settings: FolderSettings) -> FolderSettings:
+    """Give paths that mean the same in every process."""
+    return replace(
+        settings,
+        run=_absolute(settings.run),
+        graph=_absolute(settings.graph),
+        corpus=_absolute(settings.corpus),
+    )
+
+
+def _absolute(place: Path | None) -> Path | None:
+    return None if place is None else place.absolute()

@@ -1,0 +1,107 @@
+"""Annotate many texts given as lines of JSON.
+
+    {"id": "1", "text": "Oslo lies in Norway.", "topic": "Q585"}
+
+`topic` is an id that a collection knows, or a whole topic (see `Topic.from_json`); `id` may be left
+out.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lrlm.annotation.annotate import annotate
+from lrlm.corpora import LONGEST
+from lrlm.errors import FormatError, InputError, TopicLookupError
+from lrlm.knowledge import Topic
+from lrlm.runs.run import Run
+from lrlm.runs.topics import TopicLookup
+from lrlm.text import LinkedDocument
+from lrlm.text_files import BadLineError, BadLines, parse_lines
+
+MOST_KNOWN = 10_000
+"""Topics that are kept; then all are forgotten."""
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A text to annotate; its topic, or what the topic is called."""
+
+    id: str
+    """Blank where it has none."""
+    text: str
+    topic: Topic | str
+
+
+def parse_line(line: str) -> TextLine:
+    """Read one line; a `BadLineError` says why it cannot be used."""
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadLineError(f"not JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise BadLineError("not a JSON object")
+    for name in ("text", "topic"):
+        if name not in content:
+            raise BadLineError(f"lacks the field {name!r}")
+    given, text, topic = content.get("id", ""), content["text"], content["topic"]
+    if not isinstance(given, str | int):
+        raise BadLineError("'id' must be a text or a whole number")
+    if isinstance(given, str) and not given.isprintable():
+        raise BadLineError("'id' holds characters that cannot be printed")
+    if not isinstance(text, str):
+        raise BadLineError("'text' must be a text")
+    if isinstance(topic, str):
+        return TextLine(str(given), text, topic)
+    try:
+        return TextLine(str(given), text, Topic.from_json(topic))
+    except InputError as error:
+        raise BadLineError(str(error)) from None
+
+
+@dataclass
+class LineLinker:
+    """Turns lines into linked documents; topics are looked up once."""
+
+    run: Run
+    topics: TopicLookup | None = None
+    longest: int = LONGEST
+    _known: dict[str, Topic] = field(default_factory=dict)
+
+    def __call__(self, line: str) -> LinkedDocument:
+        """Link the text of a line; a `BadLineError` says why it cannot be used."""
+        given = parse_line(line)
+        try:
+            topic = self._find(given.topic) if isinstance(given.topic, str) else given.topic
+            return self.run.link(given.text, topic, longest=self.longest, id=given.id or None)
+        except FormatError:  # what is wrong is not the line
+            raise
+        except InputError as error:
+            raise BadLineError(str(error)) from None
+
+    def _find(self, name: str) -> Topic:
+        if name not in self._known:
+            if self.topics is None:
+                raise TopicLookupError(
+                    f"neither a graph nor a corpus was named to look the topic {name!r} up in; name"
+                    " one, or write the whole topic into the line"
+                )
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[name] = self.topics.topic(name)
+        return self._known[name]
+
+
+def annotate_lines(
+    lines: Iterable[bytes],
+    linker: LineLinker,
+    bad_lines: BadLines,
+    *,
+    where: Path,
+    threshold: float = 0.0,
+) -> Iterator[str]:
+    """Annotate a stream of lines, those that can be used; `where` is the file they come from."""
+    documents = parse_lines(lines, where, linker, bad_lines)
+    for annotation in annotate(linker.run, documents):
+        yield annotation.to_json(threshold=threshold)

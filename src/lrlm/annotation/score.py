@@ -1,0 +1,98 @@
+"""Say how probable a text is, in all and piece by piece."""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lrlm.errors import LrlmError
+from lrlm.lattice import block_sums
+from lrlm.models import lattice_of, read_documents
+from lrlm.runs.run import Run
+from lrlm.text import LinkedDocument, bits_per_byte, perplexity_per_word
+
+FORMAT = "lrlm score"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPiece:
+    """The smallest piece of a text that has a cost of its own; characters `[start, end)`.
+
+    That is one token or, where candidate names cover some, all tokens that they join: a name that
+    was copied as a whole has no cost token by token.
+    """
+
+    start: int
+    end: int
+    tokens: int
+    nats: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """−log P of a text; its end is told apart and counts neither as nats nor as a word."""
+
+    nats: float
+    tokens: int
+    """Tokens of the model; for a model of words, as many as there are words."""
+    words: int
+    """Words of the text, which perplexity is per."""
+    bytes: int
+    """Bytes of the text in UTF-8."""
+    end_nats: float
+    """−log P that the text ends here."""
+    is_joint: bool
+    """Whether it is the probability of the text together with one annotation of it (NKLM)."""
+    pieces: tuple[ScoredPiece, ...]
+    """In the order of the text; their nats and tokens add up to those of the whole."""
+
+    @property
+    def perplexity(self) -> float:
+        """exp(nats / words), open-vocabulary: unknown words have paid for their spelling."""
+        return perplexity_per_word(self.nats, self.words)
+
+    @property
+    def bits_per_byte(self) -> float:
+        """What a byte of the text costs, in bits."""
+        return bits_per_byte(self.nats, self.bytes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            **asdict(self),
+            "perplexity": self.perplexity,
+            "bits_per_byte": self.bits_per_byte,
+        }
+
+    def to_json(self) -> str:
+        """Write `to_dict` as one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+
+
+def score(run: Run, document: LinkedDocument) -> Score:
+    """Score one document."""
+    encoded = run.encoder.encode_one(document)
+    (scored,) = read_documents(run.model, run.collator, [encoded])
+    blocks = block_sums(lattice_of([scored]))
+    places = run.space.places(document)
+    pieces = tuple(
+        ScoredPiece(places.starts[start], places.ends[end - 1], end - start, -total)
+        for start, end, total in zip(
+            blocks.start_K.tolist(), blocks.end_K.tolist(), blocks.total_K.tolist(), strict=True
+        )
+    )
+    nats = math.fsum(piece.nats for piece in pieces)
+    if not math.isfinite(nats + scored.end_score):
+        raise LrlmError("the text has no finite probability under this model")
+    return Score(
+        nats=nats,
+        tokens=encoded.tokens,
+        words=encoded.words,
+        bytes=len(document.text.encode()),
+        end_nats=-scored.end_score,
+        is_joint=run.model.is_joint,
+        pieces=pieces,
+    )

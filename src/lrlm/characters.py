@@ -1,0 +1,88 @@
+r"""The rules for characters: what a name and a text may hold, and how either is shown safely.
+
+A **name** (of a topic, an object, a relation type, an entity) is cleaned wherever it comes in, see
+`clean_name`: invisible characters that pages and tables leave in names would make two names of
+one, and would keep a name from being found in a text.
+
+An **id** (of a topic or an object) is a key into files of others: it is kept exactly as given.
+
+A **text** is kept exactly as given, for offsets point into it.
+
+In all three a lone surrogate (half of a character that takes two in UTF-16) is refused, because
+no file can hold it. Whoever refuses a character says which one, in which field: see `describe`.
+"""
+
+import re
+
+from lrlm.errors import InputError
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What neither a name nor an id nor a text may hold."""
+
+NOT_IN_A_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+"""What belongs to no word: lone surrogates, and control characters other than white space."""
+
+NOT_ON_A_LINE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What a single line may not hold: lone surrogates and all control characters."""
+
+_INVISIBLE = re.compile(
+    "["
+    "\u00ad"  # soft hyphen: where a word may be broken
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks for the direction of writing
+    "\u180e\u200b\u2060\ufeff"  # of no width: separator, space, word joiner, byte order mark
+    "\u2061-\u2064\u206a-\u206f\ufff9-\ufffb"  # invisible operators, marks out of use
+    "]"
+)
+"""Removed from names. Characters that join letters or keep them apart (U+200C, U+200D) stay: a
+name in Persian, Sinhala or emoji is another one without them."""
+
+_SHOWN_AS_SPACE = {code: " " for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
+def clean_name(name: str) -> str:
+    r"""Write a name on one line, as it is meant to be read.
+
+    Non-breaking and other spaces, tabs, line ends and control characters become spaces; soft
+    hyphens and other invisible characters are removed; runs of spaces become one, and none is
+    left at the ends. What is printable and has single spaces comes back as it is.
+
+    >>> clean_name("sub\u00addivisions of\u00a0the  Netherlands ")
+    'subdivisions of the Netherlands'
+    """
+    if not name.isprintable():
+        name = NOT_ON_A_LINE.sub(" ", _INVISIBLE.sub("", name))
+    return " ".join(name.split())
+
+
+def check_characters(value: str, field: str, *, refused: re.Pattern[str] = LONE_SURROGATE) -> None:
+    r"""Refuse a value that holds a character it may not hold, naming the field and the character.
+
+    >>> check_characters("Oslo\x07", "'names'", refused=NOT_IN_A_TEXT)
+    Traceback (most recent call last):
+    lrlm.errors.InputError: 'names' holds the control character U+0007: 'Oslo\x07'
+    """
+    if found := refused.search(value):
+        around = value[max(0, found.start() - 30) : found.end() + 30]
+        raise InputError(f"{field} holds {describe(found[0])}: {around!r}")
+
+
+def describe(character: str) -> str:
+    r"""Name a character that is refused.
+
+    >>> describe("\x1b")
+    'the control character U+001B'
+    >>> describe("\ud800")
+    'the lone surrogate U+D800 (half a character)'
+    """
+    code = f"U+{ord(character):04X}"
+    if LONE_SURROGATE.match(character):
+        return f"the lone surrogate {code} (half a character)"
+    return f"the control character {code}"
+
+
+def printable(text: str) -> str:
+    """Put a space in place of every control character that a terminal would obey.
+
+    Tabs and line ends stay, and every character keeps its place, so offsets stay right.
+    """
+    return text.translate(_SHOWN_AS_SPACE)

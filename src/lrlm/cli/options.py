@@ -1,0 +1,40 @@
+"""Options that several commands have, so that they mean and say the same everywhere."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Device = Annotated[
+    str,
+    typer.Option(
+        help="Device to compute on: cpu, cuda, cuda:1, …; auto uses a GPU if there is one."
+    ),
+]
+MaxBad = Annotated[
+    float,
+    typer.Option(
+        min=0, max=0.999, help="Largest share of malformed lines or records; they are skipped."
+    ),
+]
+Workers = Annotated[int, typer.Option(min=1, help="Number of processes.", show_default="all cores")]
+TopicGraph = Annotated[
+    Path | None, typer.Option(metavar="KG", help="Knowledge graph in which topics are looked up.")
+]
+TopicCorpus = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Corpus in which topics are looked up.",
+        show_default="the training corpus, if it is here or beside the run",
+    ),
+]
+OutputFile = Annotated[
+    Path | None, typer.Option(metavar="F", help="Output file.", show_default="standard output")
+]
+
+
+def cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,1 +1,0 @@
-"""A trained model in use: score a text, annotate it, write one (`lrlm.load`)."""

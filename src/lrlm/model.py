@@ -1,0 +1,109 @@
+"""A trained model to use: it scores, annotates and generates text about a topic."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Unpack
+
+from lrlm.annotation.annotate import annotate
+from lrlm.annotation.annotation import Annotation
+from lrlm.annotation.score import Score, score
+from lrlm.corpora import LONGEST
+from lrlm.errors import InputError
+from lrlm.generation.generate import generate, stream
+from lrlm.generation.generated_text import GeneratedText, Piece
+from lrlm.generation.options import OptionArguments, options_of
+from lrlm.knowledge import Topic
+from lrlm.runs.devices import choose_device
+from lrlm.runs.run import Run
+from lrlm.runs.shipped import SHIPPED
+
+
+def load(run: Path | str | None = None, *, device: str = "auto") -> "Model":
+    """Load a trained model; without a folder, the small one that comes with the package.
+
+    `device` is cpu, cuda, cuda:1 …, or auto: a GPU where there is one.
+
+    >>> load()
+    Model('…/miniworld', kind='lrlm')
+    """
+    if not isinstance(run, str | Path | None):
+        raise InputError(f"a run is named by its folder, not by {run!r}")
+    folder = SHIPPED if run is None else Path(run)
+    return Model(Run.open(folder, device=str(choose_device(device))))
+
+
+class Model:
+    """A trained model with all that it needs to read and to write text about a topic.
+
+    >>> model = load()
+    >>> topic = Topic("Norway", relations=[Relation("capital", "Oslo")])
+    >>> annotation = model.annotate("Its capital is Oslo.", topic)
+    >>> [(span.text, span.relation.fact.type) for span in annotation.mentions()]
+    [('Oslo', 'capital')]
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        """The run that the model was opened from."""
+
+    def __repr__(self) -> str:
+        return f"Model({str(self.run.folder)!r}, kind={self.kind!r})"
+
+    @property
+    def kind(self) -> str:
+        """The model: vanilla, alias, nklm or lrlm."""
+        return self.run.kind
+
+    def score(self, text: str, topic: Topic, *, longest: int = LONGEST) -> Score:
+        """Say how probable a text about a topic is, in all and piece by piece.
+
+        A text of more than `longest` characters is refused.
+
+        >>> score = model.score("Its capital is Oslo.", topic)
+        >>> round(score.perplexity) > 1
+        True
+        """
+        return score(self.run, self.run.link(text, topic, longest=longest))
+
+    def annotate(self, text: str, topic: Topic, *, longest: int = LONGEST) -> Annotation:
+        """Say for every name in a text which facts it may have come from, and how probably.
+
+        The probabilities are exact, and are those given the whole text. Offsets count the
+        characters of exactly this text.
+        """
+        return next(self.annotate_many([(text, topic)], longest=longest))
+
+    def annotate_many(
+        self,
+        texts: Iterable[tuple[str, Topic]],
+        *,
+        batch_size: int | None = None,
+        longest: int = LONGEST,
+    ) -> Iterator[Annotation]:
+        """Annotate a stream of texts in their order, some of them at a time."""
+        documents = (self.run.link(text, topic, longest=longest) for text, topic in texts)
+        return annotate(self.run, documents, batch_size=batch_size)
+
+    def generate(
+        self,
+        topic: Topic,
+        *,
+        samples: int = 10,
+        seed: int = 0,
+        **options: Unpack[OptionArguments],
+    ) -> list[GeneratedText]:
+        """Write texts about a topic, all in one batch; the most probable per token come first.
+
+        `options` are those of `GenerationOptions`, as in `temperature=0.8, max_length=50`.
+
+        >>> texts = model.generate(topic, samples=2, seed=1, max_length=20)
+        >>> len(texts)
+        2
+        """
+        return generate(self.run, topic, options_of(options), samples=samples, seed=seed)
+
+    def stream(
+        self, topic: Topic, *, seed: int = 0, **options: Unpack[OptionArguments]
+    ) -> Iterator[Piece]:
+        """Write one text about a topic, and give each piece of it as soon as it is there."""
+        return stream(self.run, topic, options_of(options), seed=seed)

@@ -1,0 +1,117 @@
+"""The configuration of a run: everything that, with the corpus, determines every weight."""
+
+from dataclasses import dataclass, field
+
+from lrlm.checks import check_at_least, check_rate
+from lrlm.errors import InputError
+from lrlm.features.config import FeatureConfig
+from lrlm.models import ModelConfig
+from lrlm.runs.token_spaces import TokenSpaceConfig, VocabularyConfig
+
+PLATEAU = "plateau"
+COSINE = "cosine"
+SCHEDULES = (PLATEAU, COSINE)
+PRECISIONS = ("auto", "float32", "bfloat16")
+
+_LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """How a model is trained; the defaults are the paper's for an LSTM."""
+
+    epochs: int = 50
+    """How many times the training documents are read."""
+    minutes: float | None = None
+    """Stop after this many minutes of training and validation, whatever `epochs` says; making
+    features and reading the corpus are not counted."""
+    batch_size: int = 60
+    """Documents in a batch, of all processes together."""
+    accumulate: int = 1
+    """Parts that each process cuts its share of a batch into, to need less memory (gradient
+    accumulation)."""
+    window: int = 150
+    """Tokens of each document that one update learns from (truncated backpropagation)."""
+    schedule: str = PLATEAU
+    """How the learning rate changes. plateau: go back to the best epoch and lower it; cosine: warm
+    up, then anneal to zero."""
+    learning_rate: float = 0.001
+    """Learning rate of Adam at its peak."""
+    decay: float = 0.9
+    """What the learning rate is multiplied by when an epoch has not improved validation
+    (plateau)."""
+    patience: int | None = None
+    """Stop after this many epochs in a row without improvement; none to go on."""
+    warm_up: int = 6000
+    """Updates until the learning rate is at its peak, at most a tenth of all training (cosine)."""
+    clip: float = 1.0
+    """Largest norm of the gradient of one update; a larger gradient is scaled down."""
+    weight_decay: float = 0.0
+    """Weight decay of AdamW, apart from the gradient."""
+    seed: int = 1
+    """Seed of the initial weights, of dropout, and of the order of the documents."""
+    precision: str = "auto"
+    """float32, bfloat16 where that is safe, or auto: bfloat16 on GPUs that support it."""
+    device: str = "auto"
+    """cpu, cuda, cuda:1 …, or auto: cuda where there is one."""
+    validation_batch_size: int = 60
+    """Documents in a batch of validation and evaluation."""
+    log_updates: int = 20
+    """Updates between two lines of metrics."""
+    checkpoint_minutes: float = 5.0
+    """Minutes between two checkpoints; there is also one at the end of every epoch."""
+    timeout_minutes: float = 10.0
+    """How many minutes a process waits for the others before it gives up."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be done."""
+        for name in (
+            "epochs", "batch_size", "accumulate", "window", "validation_batch_size", "log_updates",
+        ):  # fmt: skip
+            check_at_least(f"training.{name}", getattr(self, name), 1)
+        for name in ("learning_rate", "clip", "checkpoint_minutes", "timeout_minutes"):
+            _check_positive(f"training.{name}", getattr(self, name))
+        if self.minutes is not None:
+            _check_positive("training.minutes", self.minutes)
+        if self.patience is not None:
+            check_at_least("training.patience", self.patience, 1)
+        check_at_least("training.warm_up", self.warm_up, 0)
+        check_rate("training.weight_decay", self.weight_decay)
+        if not 0 < self.decay <= 1:
+            raise InputError(f"training.decay must be above 0 and at most 1, not {self.decay}")
+        if not 0 <= self.seed <= _LARGEST_SEED:
+            raise InputError(f"training.seed must be from 0 to 2^63 - 1, not {self.seed}")
+        _check_one_of("training.schedule", self.schedule, SCHEDULES)
+        _check_one_of("training.precision", self.precision, PRECISIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """Everything that determines a run; with the corpus it determines every weight."""
+
+    vocabulary: TokenSpaceConfig = field(default_factory=VocabularyConfig)
+    """What a token is, and which tokens have an id."""
+    features: FeatureConfig = field(default_factory=FeatureConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together."""
+        given = self.features.relations.width
+        for name in ("type_size", "object_size"):
+            wanted = getattr(self.model.relations, name)
+            if wanted != given:
+                raise InputError(
+                    f"vectors of the wrong width: features.relations.width is {given}, but"
+                    f" model.relations.{name} is {wanted}; set both to the same"
+                )
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < float("inf"):
+        raise InputError(f"{name} must be above 0 and finite, not {value}")
+
+
+def _check_one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{name} must be one of {', '.join(known)}, not {value!r}")

@@ -1,0 +1,292 @@
+"""What a run folder is, and how a trained model is opened from it.
+
+manifest.json         what made it, from which corpus, how texts are linked
+config.toml           every value that determines the run
+vocabulary.json       words with an id (the files of the token space)
+features/             vectors of relations and forms, the spelling model
+weights.safetensors   the best weights so far
+metrics.jsonl         losses and validations
+checkpoints/          where training goes on from; not needed to use the model
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from lrlm.artifacts import (
+    DRAFT,
+    MANIFEST,
+    move_into_place,
+    read_manifest,
+    replace_file,
+    write_manifest,
+)
+from lrlm.batching import Collator, Encoder, IdLimits
+from lrlm.corpora import LONGEST, Corpus, LinkOptions, check_text, link
+from lrlm.errors import FormatError, InputError
+from lrlm.features import Features
+from lrlm.heads import SoftmaxCost
+from lrlm.knowledge import Topic
+from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
+from lrlm.runs.config import RunConfig
+from lrlm.runs.settings import to_toml
+from lrlm.runs.sizes import CHOICES, read_config
+from lrlm.tensor_files import write_tensors
+from lrlm.text import LinkedDocument, TokenSpace
+
+FORMAT = "lrlm run"
+VERSION = 1
+CONFIG = "config.toml"
+FEATURES = "features"
+WEIGHTS = "weights.safetensors"
+CHECKPOINTS = "checkpoints"
+METRICS = "metrics.jsonl"
+
+_HINT = "train one first ('lrlm train')"
+
+Tensors = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """Everything in a run folder but the weights: what the model reads and is built from."""
+
+    manifest: Mapping[str, Any]
+    config: RunConfig
+    space: TokenSpace
+    features: Features
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """How the corpus was linked: another text must be linked in the same way."""
+        return LinkOptions.from_dict(self.manifest["link_options"])
+
+    def encoder(self) -> Encoder:
+        """Give what turns linked documents into numbers."""
+        relations = self.features.relations
+        return Encoder(
+            self.space,
+            relations.type_ids,
+            relations.object_ids,
+            parts=self.config.model.model.reads,
+            longest_copy=self.config.model.positions,
+        )
+
+    def collator(self) -> Collator:
+        """Give what turns encoded documents into windows."""
+        relations = self.features.relations
+        return Collator(
+            self.space.end_id,
+            self.features.featuriser,
+            size=self.config.training.window,
+            parts=self.config.model.model.reads,
+            limits=IdLimits(self.space.size, len(relations.types), len(relations.objects)),
+        )
+
+    def new_model(self) -> LanguageModel:
+        """Build the model with fresh weights."""
+        relations = self.features.relations
+        return build_model(
+            self.config.model,
+            ModelSizes(
+                tokens=self.space.size,
+                types=len(relations.types),
+                form_features=self.features.featuriser.width,
+                token_counts=self.space.counts,
+                type_vectors=relations.types_KD,
+                object_vectors=relations.objects_OD,
+            ),
+        )
+
+
+def write_setup(
+    folder: Path,
+    corpus: Corpus,
+    config: RunConfig,
+    features: Features,
+    *,
+    softmax_cost: SoftmaxCost | None = None,
+    **made_from: Any,
+) -> None:
+    """Fill a new run folder with everything but the weights.
+
+    Clusters of words that the configuration leaves open are chosen by what a softmax costs.
+    """
+    tokens = config.vocabulary
+    space = tokens.make(corpus, features)
+    model = with_cutoffs(config.model, space.counts, softmax_cost)
+    write_config(folder, replace(config, model=model))
+    tokens.save(space, folder)
+    features.save(folder / FEATURES)
+    write_manifest(
+        folder,
+        format=FORMAT,
+        version=VERSION,
+        **made_from,
+        corpus={"name": corpus.folder.resolve().name, "fingerprint": corpus.fingerprint},
+        link_options=corpus.manifest["options"],
+        **tokens.manifest_entries(space, features),
+        counts={
+            "words": space.size,
+            "relation_types": len(features.relations.types),
+            "objects": len(features.relations.objects),
+        },
+    )
+
+
+def write_config(folder: Path, config: RunConfig) -> None:
+    """Write or replace the configuration of a run."""
+    replace_file(folder / CONFIG, to_toml(config, CHOICES).encode())
+
+
+def read_run_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run, and check that what is needed is there."""
+    manifest = read_manifest(folder, format=FORMAT, version=VERSION, hint=_HINT)
+    try:
+        _ = LinkOptions.from_dict(manifest["link_options"])
+        _ = str(manifest["corpus"]["fingerprint"]), manifest["backbone"], manifest["size"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(
+            f"{folder / MANIFEST} lacks an entry of a run's manifest, or it is damaged ({error});"
+            f" {_HINT}"
+        ) from None
+    return manifest
+
+
+def read_run_config(folder: Path) -> RunConfig:
+    """Read the configuration of a run."""
+    path = folder / CONFIG
+    try:
+        return read_config(path.read_text(encoding="utf-8"), where=str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}: cannot be read ({error})") from None
+
+
+def read_setup(folder: Path) -> RunSetup:
+    """Read what `write_setup` wrote; the corpus is not needed."""
+    manifest = read_run_manifest(folder)
+    config = read_run_config(folder)
+    features = Features.open(folder / FEATURES)
+    return RunSetup(manifest, config, config.vocabulary.open(folder, manifest, features), features)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model with all that is needed to use it."""
+
+    folder: Path
+    setup: RunSetup
+    model: LanguageModel
+    """With the best weights, ready for evaluation."""
+
+    @classmethod
+    def open(cls, folder: Path | str, *, device: str = "cpu") -> "Run":
+        """Load a run, wherever it lies; neither the corpus nor the checkpoints are needed."""
+        folder = Path(folder)
+        setup = read_setup(folder)
+        path = folder / WEIGHTS
+        if not path.is_file():
+            raise InputError(
+                f"{folder} has no weights yet: they are written after the first validation of"
+                " training"
+            )
+        with torch.random.fork_rng(devices=[]):
+            model = setup.new_model()
+        try:
+            copy_into(weights_of(model), load_file(path))
+        except (OSError, SafetensorError, FormatError) as error:
+            raise FormatError(f"{path}: cannot be used ({error})") from None
+        return cls(folder, setup, model.to(device).eval())
+
+    @property
+    def config(self) -> RunConfig:
+        """Every value that determines the run."""
+        return self.setup.config
+
+    @property
+    def kind(self) -> str:
+        """The model: vanilla, alias, nklm or lrlm."""
+        return self.config.model.kind
+
+    @property
+    def space(self) -> TokenSpace:
+        """What a token is."""
+        return self.setup.space
+
+    @property
+    def features(self) -> Features:
+        """Vectors of relations and forms, and the spelling model."""
+        return self.setup.features
+
+    @property
+    def encoder(self) -> Encoder:
+        """Turns linked documents into numbers."""
+        return self.setup.encoder()
+
+    @property
+    def collator(self) -> Collator:
+        """Turns encoded documents into windows."""
+        return self.setup.collator()
+
+    @property
+    def corpus_name(self) -> str:
+        """The last name of the folder of the corpus that the model was trained on."""
+        return str(self.setup.manifest["corpus"].get("name", "?"))
+
+    @property
+    def corpus_fingerprint(self) -> str:
+        """Names the corpus that the model was trained on by its content."""
+        return str(self.setup.manifest["corpus"]["fingerprint"])
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """How a text must be linked before the model reads it."""
+        return self.setup.link_options
+
+    def link(
+        self,
+        text: str,
+        topic: Topic,
+        *,
+        longest: int = LONGEST,
+        id: str | None = None,  # noqa: A002
+    ) -> LinkedDocument:
+        """Link a text as people write it with what is known about its topic, for this model.
+
+        A text of more than `longest` characters is refused.
+        """
+        check_text(text, longest=longest)
+        return link(text, topic, self.link_options.for_raw_text(), id=id)
+
+
+def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
+    """Replace the best weights of a run; the old ones are there until the new ones are."""
+    draft = folder / f".{WEIGHTS}{DRAFT}"
+    write_tensors(draft, weights)
+    move_into_place(draft, folder / WEIGHTS)
+
+
+def weights_of(model: nn.Module) -> Tensors:
+    """Give a model's weights by name; vectors that were given to it are not among them."""
+    return {name: parameter.data for name, parameter in model.named_parameters()}
+
+
+@torch.no_grad()
+def copy_into(targets: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
+    """Copy tensors into others of the same names and shapes."""
+    if targets.keys() != values.keys():
+        odd = ", ".join(sorted(targets.keys() ^ values.keys())[:3])
+        raise FormatError(f"these weights belong to another model: missing or too many: {odd}")
+    for name, target in targets.items():
+        if target.shape != values[name].shape:
+            raise FormatError(
+                f"these weights belong to another model: {name} has the shape"
+                f" {tuple(values[name].shape)}, not {tuple(target.shape)}"
+            )
+        target.copy_(values[name])

@@ -1,0 +1,53 @@
+"""Complete configurations to start from: `mini`, `cpu` and `paper`, for each backbone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources import files
+
+from lrlm.backbones import BACKBONES, BackboneConfig, LstmConfig
+from lrlm.errors import InputError
+from lrlm.runs.config import RunConfig
+from lrlm.runs.settings import Choice, Choices, from_nested, parse_toml, with_settings
+from lrlm.runs.token_spaces import TOKEN_SPACES, TokenSpaceConfig, VocabularyConfig
+
+SIZES = ("mini", "cpu", "paper")
+
+CHOICES: Choices = {
+    BackboneConfig: Choice(BACKBONES),
+    TokenSpaceConfig: Choice(TOKEN_SPACES, default=VocabularyConfig.name),
+}
+"""Where a configuration may hold one of several classes."""
+
+
+def load_size(size: str, backbone: str | BackboneConfig) -> RunConfig:
+    """Give the configuration of a size.
+
+    A backbone that is given by its own configuration keeps it; all else is that of the size. One
+    that has no sizes of its own takes the settings of the LSTM's.
+    """
+    if size not in SIZES:
+        raise InputError(f"there is no size {size!r}; there are: {', '.join(SIZES)}")
+    name = backbone if isinstance(backbone, str) else backbone.name
+    if isinstance(backbone, str) and name not in BACKBONES:
+        raise InputError(f"there is no backbone {name!r}; there are: {', '.join(BACKBONES)}")
+    file = files(__package__).joinpath(f"{size}.{name}.toml")
+    if not file.is_file():
+        file = files(__package__).joinpath(f"{size}.{LstmConfig.name}.toml")
+        backbone = BACKBONES[backbone]() if isinstance(backbone, str) else backbone
+    config = read_config(file.read_text(encoding="utf-8"), where=file.name)
+    if isinstance(backbone, BackboneConfig):
+        config = replace(config, model=replace(config.model, backbone=backbone))
+    return config
+
+
+def read_config(text: str, *, where: str) -> RunConfig:
+    """Make a configuration of TOML; `where` names the file in an error."""
+    try:
+        return from_nested(RunConfig, parse_toml(text, where=where), CHOICES)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
+    """Set values, each given as `key=value`; they are checked together when all are set."""
+    return with_settings(config, settings, CHOICES)

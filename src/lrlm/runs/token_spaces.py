@@ -1,0 +1,118 @@
+"""How the token space of a run is made for a corpus, kept in the run's folder, and opened again."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from lrlm.checks import check_at_least
+from lrlm.corpora.corpus import Corpus
+from lrlm.errors import FormatError, InputError
+from lrlm.features import Features
+from lrlm.features.spelling import UnknownWordSpeller, log_unknown_mass
+from lrlm.text import TokenSpace, Vocabulary
+from lrlm.text.word_space import WordSpace
+
+VOCABULARY = "vocabulary.json"
+
+
+class TokenSpaceConfig(ABC):
+    """Settings of a token space; subclasses are frozen dataclasses whose fields are settings."""
+
+    name: ClassVar[str]
+    """What configurations call it, as `words`."""
+    needs_spelling: ClassVar[bool] = False
+    """Whether a spelling model has to be made for it."""
+
+    @abstractmethod
+    def make(self, corpus: Corpus, features: Features) -> TokenSpace:
+        """Make the space for a corpus; the features hold the spelling model, if one is needed."""
+
+    @abstractmethod
+    def save(self, space: TokenSpace, folder: Path) -> None:
+        """Write the files of a space that this made into a run's folder."""
+
+    @abstractmethod
+    def open(self, folder: Path, manifest: Mapping[str, Any], features: Features) -> TokenSpace:
+        """Open the space from a run's folder."""
+
+    def manifest_entries(self, space: TokenSpace, features: Features) -> dict[str, Any]:
+        """Give what the run's manifest keeps of the space; worked out anew if features change."""
+        del space, features
+        return {}
+
+
+TOKEN_SPACES: dict[str, type[TokenSpaceConfig]] = {}
+"""Every token space that can be named in a configuration, in the order they were registered."""
+
+
+def register_token_space(config: type[TokenSpaceConfig]) -> type[TokenSpaceConfig]:
+    """Let configurations and run folders name a token space; usable as a decorator.
+
+    A name that another class has already is refused.
+    """
+    if TOKEN_SPACES.setdefault(config.name, config) is not config:
+        raise InputError(f"there is another token space with the name {config.name!r} already")
+    return config
+
+
+@register_token_space
+@dataclass(frozen=True, slots=True)
+class VocabularyConfig(TokenSpaceConfig):
+    """Which words of the training text have an id; the others are unknown and are spelled."""
+
+    name: ClassVar[str] = "words"
+    needs_spelling: ClassVar[bool] = True
+
+    min_count: int = 3
+    """Words that occur fewer times in the training text are unknown."""
+    size: int | None = None
+    """Keep at most this many words, the most frequent ones; none for all."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be made."""
+        check_at_least("vocabulary.min_count", self.min_count, 1)
+        if self.size is not None:
+            check_at_least("vocabulary.size", self.size, 1)
+
+    def make(self, corpus: Corpus, features: Features) -> WordSpace:
+        """Keep the frequent words of the training text."""
+        vocabulary = corpus.words.cut(min_count=self.min_count, size=self.size)
+        return _word_space(vocabulary, features, log_unknown_mass(_speller(features), vocabulary))
+
+    def save(self, space: TokenSpace, folder: Path) -> None:
+        """Write the vocabulary."""
+        text = _vocabulary(space).to_json()
+        (folder / VOCABULARY).write_text(text, encoding="utf-8")
+
+    def open(self, folder: Path, manifest: Mapping[str, Any], features: Features) -> WordSpace:
+        """Read the vocabulary."""
+        try:
+            log_unknown = float(manifest["log_unknown"])
+        except (KeyError, TypeError, ValueError):
+            raise FormatError(
+                f"{folder}: its manifest lacks 'log_unknown', the probability that a word is not"
+                " in the vocabulary; train the run again"
+            ) from None
+        return _word_space(Vocabulary.read(folder / VOCABULARY), features, log_unknown)
+
+    def manifest_entries(self, space: TokenSpace, features: Features) -> dict[str, Any]:
+        """Give how probable a word outside the vocabulary is under the spelling model."""
+        return {"log_unknown": log_unknown_mass(_speller(features), _vocabulary(space))}
+
+
+def _word_space(vocabulary: Vocabulary, features: Features, log_unknown: float) -> WordSpace:
+    speller = UnknownWordSpeller(_speller(features), vocabulary, log_unknown=log_unknown)
+    return WordSpace(vocabulary, speller)
+
+
+def _speller(features: Features) -> Any:
+    if features.speller is None:
+        raise InputError("a vocabulary of words needs a spelling model for unknown words")
+    return features.speller
+
+
+def _vocabulary(space: TokenSpace) -> Vocabulary:
+    assert isinstance(space, WordSpace), "a configuration is given the space that it made"
+    return space.vocabulary

@@ -1,0 +1,120 @@
+"""Find the topic that a user names: in a JSON file, a knowledge graph, a corpus or miniworld."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from lrlm.corpora import Corpus
+from lrlm.corpora.miniworld.facts import topics as miniworld_topics
+from lrlm.errors import CorpusNotFoundError, FormatError, InputError, TopicLookupError
+from lrlm.knowledge import KnowledgeGraph, Topic
+from lrlm.knowledge.topic import near_matches
+from lrlm.runs.run import Run
+from lrlm.runs.shipped import SHIPPED
+
+
+class TopicLookup(Protocol):
+    """Finds topics by id or by name."""
+
+    def topic(self, name: str) -> Topic:
+        """Find a topic, or say which ones are near."""
+
+
+class _GraphTopics:
+    """The topics of a knowledge graph."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self._graph = graph
+
+    def topic(self, name: str) -> Topic:
+        """Find an entity by its id, or by its name if that is certain."""
+        return self._graph.topic(self._graph.find(name).id)
+
+
+class _MiniworldTopics:
+    """The topics of the embedded corpus."""
+
+    def topic(self, name: str) -> Topic:
+        """Find a topic by its id, or by a name that only it has."""
+        known = miniworld_topics()
+        if name in known:
+            return known[name]
+        named = [topic for topic in known.values() if name in topic.names]
+        if len(named) == 1:
+            return named[0]
+        raise InputError(f"miniworld has no topic {name!r}" + near_matches(name, known))
+
+
+class _TopicsOfTraining:
+    """The topics of the corpus that a run was trained on, which is looked for when it is needed."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._corpus: Corpus | None = None
+
+    def topic(self, name: str) -> Topic:
+        """Find a topic by its id, if the corpus is where one would look for it."""
+        if self._corpus is None:
+            try:
+                self._corpus = training_corpus(self._run)
+            except CorpusNotFoundError as error:
+                raise TopicLookupError(
+                    f"the topic {name!r} cannot be looked up: {error}; name that corpus or a"
+                    " knowledge graph, or give the topic as a JSON file"
+                ) from None
+        return self._corpus.topic(name)
+
+
+def topics_for(
+    run: Run, *, graph: Path | str | None = None, corpus: Path | str | None = None
+) -> TopicLookup:
+    """Open a knowledge graph or a corpus; without either, what the run was trained on."""
+    if graph is not None and corpus is not None:
+        raise InputError("topics are looked up in one place: name a graph or a corpus, not both")
+    if graph is not None:
+        return _GraphTopics(KnowledgeGraph.open(graph))
+    if corpus is not None:
+        return Corpus.open(corpus)
+    if run.folder == SHIPPED:
+        return _MiniworldTopics()
+    return _TopicsOfTraining(run)
+
+
+def find_topic(given: str, topics: TopicLookup | None) -> Topic:
+    """Read a topic from the file of that name, or find it in a collection."""
+    path = Path(given)
+    if path.suffix.lower() == ".json" or path.is_file():
+        return Topic.from_json(path)
+    if topics is None:
+        raise TopicLookupError(
+            f"there is no file {given!r}, and neither a graph nor a corpus was named to look the"
+            f" topic {given!r} up in"
+        )
+    return topics.topic(given)
+
+
+def training_corpus(run: Run) -> Corpus:
+    """Find the corpus that a run was trained on.
+
+    A run keeps the corpus's name and content, not where it lies. A folder of that name is looked
+    for in the working directory, beside the run and one folder above.
+    """
+    found = next(_candidates(run), None)
+    if found is None:
+        raise CorpusNotFoundError(
+            f"the corpus {run.corpus_name!r} that {run.folder} was trained on is neither in the"
+            " working directory nor beside the run, or it has changed since"
+        )
+    return found
+
+
+def _candidates(run: Run) -> Iterator[Corpus]:
+    """Find folders with the name and the content of the corpus that a run was trained on."""
+    home = run.folder.resolve().parent
+    for place in (Path(), home, home.parent):
+        try:
+            corpus = Corpus.open(place / run.corpus_name)
+        except FormatError:
+            continue
+        if corpus.fingerprint == run.corpus_fingerprint:
+            yield corpus

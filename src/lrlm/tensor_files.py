@@ -1,0 +1,71 @@
+"""Tensors, and the names of their rows, on disk.
+
+Tensors are kept as safetensors, names as a JSON list. Everything that is read is checked, and a
+file that is not as it should be is refused by its name.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from lrlm.checks import check_shape
+from lrlm.errors import FormatError, ShapeError
+
+Shape = Sequence[int | None]
+"""The size of each dimension; None stands for any size."""
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors by name."""
+    path.touch()  # for the permissions that files have here; those of the library are narrower
+    mode = path.stat().st_mode
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    path.chmod(mode)
+
+
+def read_tensors(path: Path, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
+    """Read tensors that have these names and shapes, and no others; half precision is widened."""
+    try:
+        tensors = load_file(path)
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except (OSError, SafetensorError) as error:
+        raise FormatError(f"{path}: not a safetensors file, or damaged ({error})") from None
+    if tensors.keys() != shapes.keys():
+        odd = ", ".join(sorted(tensors.keys() ^ shapes.keys()))
+        raise FormatError(f"{path}: tensors are missing or too many: {odd}")
+    for name, shape in shapes.items():
+        if not tensors[name].is_floating_point():
+            raise FormatError(f"{path}: {name} must hold real numbers, not {tensors[name].dtype}")
+        try:
+            check_shape(name, tensors[name], shape)
+        except ShapeError as error:
+            raise FormatError(f"{path}: {error}") from None
+    return {name: tensor.float() for name, tensor in tensors.items()}
+
+
+def write_names(path: Path, names: Sequence[str]) -> None:
+    """Write the names of a tensor's rows in their order."""
+    # Escapes keep even halves of surrogate pairs, which UTF-8 cannot hold.
+    path.write_text(json.dumps(list(names), indent=0) + "\n", encoding="utf-8")
+
+
+def read_names(path: Path, *, count: int) -> tuple[str, ...]:
+    """Read `count` names that all differ."""
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: cannot be read ({error})") from None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise FormatError(f"{path}: must be a list of names")
+    if len(set(names)) != len(names):
+        raise FormatError(f"{path}: a name stands there twice")
+    if len(names) != count:
+        raise FormatError(f"{path}: holds {len(names):,} names, but there are {count:,} vectors")
+    return tuple(names)

@@ -1,0 +1,215 @@
+"""What a token is: how a linked document becomes token ids, and how ids become text again.
+
+A model knows numbers only. Which number stands for which piece of text is known by a token space
+and by nothing else: `WordSpace` has the words of a vocabulary (the paper's models), another one may
+have the subwords of a pretrained language model. Whatever the tokens are, nats are reported per
+word of the text and per byte of it, so that all models stand in one table.
+
+Shapes: N tokens of a text, E candidate edges.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+
+from lrlm.arrays import Floats, Integers
+from lrlm.errors import InputError
+from lrlm.text.document import LinkedDocument
+from lrlm.text.tokeniser import Profile, Tokens, tokenise
+
+if TYPE_CHECKING:  # corpora are built without loading PyTorch
+    import torch
+    from torch import Tensor
+
+_LARGEST_EXPONENT = 700.0
+"""Beyond lies what a number cannot hold; one long word that has to be spelled may cost as much."""
+
+
+class SurfaceForm(NamedTuple):
+    """A name of an object: cut into words as articles are, and as it is written."""
+
+    words: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """The text of a document in tokens; the token that ends a text is not among them."""
+
+    tokens_N: Integers
+    """The id of each token."""
+    spelling_N: Floats
+    """Log-probability of the spelling of a token that stands for many words; 0 for all others."""
+    edges_E4: Integers
+    """Start, end, relation and form of each candidate, counted in tokens, sorted."""
+    mention_E: Integers
+    """Which of the document's mentions each candidate is."""
+
+    @property
+    def candidates(self) -> int:
+        """E; mentions that do not fall on token boundaries are not among them."""
+        return len(self.edges_E4)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPlaces:
+    """Where the tokens of a text stand: characters `[start, end)`, and the word they belong to."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    words: Sequence[int]
+    """Index into the words of the document."""
+
+
+class Speller(Protocol):
+    """A distribution over the words that one token stands for (`<unk>`, in a vocabulary)."""
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        """Give the log-probability of each word's spelling."""
+
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: "torch.Generator",
+        temperature: float = 1.0,
+        capitals: bool = True,
+    ) -> list[str]:
+        """Spell words at random."""
+
+
+class Spellings(Protocol):
+    """A supply of randomly spelled words for the texts of one call."""
+
+    def take(self) -> tuple[str, float]:
+        """Give the next word, and the log-probability of its spelling."""
+
+
+class GrowingText(ABC):
+    """A text that is put together token by token while it is generated."""
+
+    tokens: list[str]
+    """The text of each token so far, those of the prompt included."""
+    places: list[tuple[int, int]]
+    """Characters `[start, end)` of the tokens whose place is final; the last ones may have none."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The text as far as its tokens have a place."""
+
+    @abstractmethod
+    def add(self, token: int, *, copied: str | None = None) -> float | None:
+        """Append a token; `copied` is its text where it is part of a copied form.
+
+        Gives the log-probability of the token's spelling where it was spelled, None elsewhere.
+        """
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Give all tokens their place: no more are coming."""
+
+    def written(self, form: SurfaceForm) -> str:
+        """Say how a form looks in such a text."""
+        return form.text
+
+    def words(self, profile: Profile) -> Tokens:
+        """Cut the text into words, for linking."""
+        return tokenise(self.text, profile)
+
+
+class TokenSpace(ABC):
+    """The one place that knows what a token is.
+
+    To add a token space of your own, implement the abstract methods and write a configuration for
+    it (`lrlm.runs.TokenSpaceConfig`), which says how it is made for a corpus and kept in a run.
+    """
+
+    size: int
+    """How many token ids there are: ids are 0 to `size - 1`."""
+    end_id: int
+    """The token that ends a text; it also stands before the first token of every text."""
+    unknown_id: int | None = None
+    """The token that stands for all words without an id; None where every text has tokens."""
+    counts: tuple[int, ...] | None = None
+    """How often each token occurs in the training text, if ids are in order of frequency."""
+    contexts: int = 1
+    """In how many ways a form may be written in tokens, depending on the text before it."""
+
+    @abstractmethod
+    def encode(self, document: LinkedDocument) -> EncodedText:
+        """Write a document's text in tokens, with its candidates in token positions."""
+
+    @abstractmethod
+    def places(self, document: LinkedDocument) -> TokenPlaces:
+        """Say where in the text, and in which word, each token of a document stands."""
+
+    @abstractmethod
+    def encode_form(self, form: SurfaceForm, *, before: str = "") -> list[int]:
+        """Write a form in tokens as it would stand after the text `before`."""
+
+    @abstractmethod
+    def form_tokens(self, form: SurfaceForm) -> tuple[str, ...]:
+        """Give the text of each token of a form, as it would stand at the start of a text."""
+
+    @abstractmethod
+    def decode(self, ids: Sequence[int]) -> str:
+        """Put token ids together to a text that people can read."""
+
+    @abstractmethod
+    def begin_text(
+        self, prompt: str, *, profile: Profile, spellings: Spellings | None
+    ) -> GrowingText:
+        """Begin a text that goes on after `prompt`; `profile` says how texts are cut into words."""
+
+    def example_before(self, _context: int) -> str:
+        """Give a text after which a form is written as in this context (0 is the start of a text).
+
+        Only a space with more than one context needs to answer.
+        """
+        return ""
+
+    def context_after(self, tokens_B: "Tensor") -> "Tensor":
+        """Say in which context a form stands right after each of these tokens: (B,)."""
+        return tokens_B.new_zeros(tokens_B.shape)
+
+    def spellings(
+        self, *, seed: int, temperature: float = 1.0, capitals: bool = True
+    ) -> Spellings | None:
+        """Give a supply of spelled words; None where no token has to be spelled."""
+        del seed, temperature, capitals
+        return None
+
+    def words_to_spell(self, words: AbstractSet[str]) -> AbstractSet[str]:
+        """Give those of some words that have no token of their own and have to be spelled."""
+        del words
+        return frozenset()
+
+    def prepared_for(self, words: AbstractSet[str]) -> Self:
+        """Give a space that has worked out at once what texts of these words will ask of it."""
+        del words
+        return self
+
+    def with_speller(self, change: Callable[[Speller], Speller]) -> Self:
+        """Give a space in which unknown words are spelled in another way."""
+        del change
+        raise InputError(
+            "this model has no unknown words, so there are no spellings whose probabilities could"
+            " be replaced"
+        )
+
+
+def perplexity_per_word(nats: float, words: int) -> float:
+    """Give exp(nats / words), or the largest number that can be told.
+
+    The words are those of the text, whatever the tokens are: summed nats divided by summed words.
+    """
+    return math.exp(min(nats / words, _LARGEST_EXPONENT))
+
+
+def bits_per_byte(nats: float, text_bytes: int) -> float:
+    """Give how many bits a byte of the text (in UTF-8) costs."""
+    return nats / math.log(2) / text_bytes

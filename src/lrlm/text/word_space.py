@@ -1,0 +1,216 @@
+"""Tokens that are words of a vocabulary: the paper's models.
+
+A word without an id is `<unk>` and is spelled by a character model.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+
+import numpy as np
+import torch
+
+from lrlm.arrays import Floats
+from lrlm.text.document import LinkedDocument
+from lrlm.text.joining import Joiner
+from lrlm.text.token_space import (
+    EncodedText,
+    GrowingText,
+    Speller,
+    Spellings,
+    SurfaceForm,
+    TokenPlaces,
+    TokenSpace,
+)
+from lrlm.text.tokeniser import Profile, Tokens, split_words
+from lrlm.text.vocabulary import Vocabulary
+
+_SPELLED_AT_ONCE = 64
+
+
+class WordSpace(TokenSpace):
+    """Every word of a text is one token."""
+
+    unknown_id: int
+
+    def __init__(self, vocabulary: Vocabulary, speller: Speller) -> None:
+        """`speller` is the distribution over words outside the vocabulary."""
+        self.vocabulary = vocabulary
+        self.speller = speller
+        self.size = len(vocabulary)
+        self.end_id = vocabulary.end_id
+        self.unknown_id = vocabulary.unknown_id
+        self.counts = vocabulary.counts
+
+    def encode(self, document: LinkedDocument) -> EncodedText:
+        """Look up every word, and spell those without an id."""
+        words = document.tokens.words
+        ids = np.array(self.vocabulary.encode(words), dtype=np.int64)
+        spelling = np.zeros(len(words), dtype=np.float32)
+        unknown = np.flatnonzero(ids == self.unknown_id).tolist()
+        if unknown:
+            spelling[unknown] = self.speller.log_probs([words[index] for index in unknown])
+        mentions = document.mentions
+        return EncodedText(
+            tokens_N=ids,
+            spelling_N=spelling,
+            edges_E4=np.array(mentions, dtype=np.int64).reshape(-1, 4),
+            mention_E=np.arange(len(mentions)),
+        )
+
+    def places(self, document: LinkedDocument) -> TokenPlaces:
+        """Words stand where the tokeniser found them."""
+        tokens = document.tokens
+        return TokenPlaces(tokens.starts, tokens.ends, range(len(tokens)))
+
+    def encode_form(self, form: SurfaceForm, *, before: str = "") -> list[int]:
+        """Look up the words of a form; they are the same wherever it stands."""
+        del before
+        return self.vocabulary.encode(form.words)
+
+    def form_tokens(self, form: SurfaceForm) -> tuple[str, ...]:
+        """Give the words of a form."""
+        return form.words
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Write words as people do: no space before a comma, `<unk>` where a word is unknown."""
+        joiner = Joiner(Profile.RAW)
+        for token in ids:
+            if token != self.end_id:
+                joiner.add(self.vocabulary.words[token])
+        return joiner.finish()
+
+    def begin_text(
+        self, prompt: str, *, profile: Profile, spellings: Spellings | None
+    ) -> "WordByWord":
+        """Begin a text whose words are joined as people write them."""
+        assert spellings is not None, "a vocabulary has unknown words, which have to be spelled"
+        return WordByWord(self, prompt, profile, spellings)
+
+    def spellings(
+        self, *, seed: int, temperature: float = 1.0, capitals: bool = True
+    ) -> "SpellingPool":
+        """Give a supply of words outside the vocabulary, spelled by the character model."""
+        return SpellingPool(self.speller, seed=seed, temperature=temperature, capitals=capitals)
+
+    def words_to_spell(self, words: AbstractSet[str]) -> set[str]:
+        """Give the words outside the vocabulary."""
+        return {word for word in words if word not in self.vocabulary}
+
+    def prepared_for(self, words: AbstractSet[str]) -> "WordSpace":
+        """Spell the unknown ones among some words at once: faster than text by text."""
+        return WordSpace(self.vocabulary, SpelledWords(self.speller, self.words_to_spell(words)))
+
+    def with_speller(self, change: Callable[[Speller], Speller]) -> "WordSpace":
+        """Give the same vocabulary with another distribution over unknown words."""
+        return WordSpace(self.vocabulary, change(self.speller))
+
+
+class SpelledWords:
+    """Remembers the scores of words that were spelled beforehand; spells others when they come."""
+
+    def __init__(self, speller: Speller, words: AbstractSet[str]) -> None:
+        listed = sorted(words)
+        self._speller = speller
+        self._scores = dict(zip(listed, speller.log_probs(listed).tolist(), strict=True))
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        """Give the log-probability of each word's spelling."""
+        if any(word not in self._scores for word in words):
+            return self._speller.log_probs(words)
+        return np.array([self._scores[word] for word in words], dtype=np.float32)
+
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: torch.Generator,
+        temperature: float = 1.0,
+        capitals: bool = True,
+    ) -> list[str]:
+        """Spell words at random."""
+        return self._speller.sample(
+            count, generator=generator, temperature=temperature, capitals=capitals
+        )
+
+
+class SpellingPool:
+    """A supply of randomly spelled words.
+
+    How an unknown word is spelled does not depend on the text around it, so many words are spelled
+    at once, before it is known where they will stand.
+    """
+
+    def __init__(
+        self, speller: Speller, *, seed: int, temperature: float = 1.0, capitals: bool = True
+    ) -> None:
+        self._speller = speller
+        self._generator = torch.Generator().manual_seed(seed)
+        self._temperature = temperature
+        self._capitals = capitals
+        self._words: deque[tuple[str, float]] = deque()
+
+    def take(self) -> tuple[str, float]:
+        """Give the next word, and log P(spelling | unknown) under the model itself."""
+        if not self._words:
+            words = self._speller.sample(
+                _SPELLED_AT_ONCE,
+                generator=self._generator,
+                temperature=self._temperature,
+                capitals=self._capitals,
+            )
+            self._words.extend(zip(words, self._speller.log_probs(words).tolist(), strict=True))
+        return self._words.popleft()
+
+
+class WordByWord(GrowingText):
+    """Joins words as people write them, and spells the unknown ones."""
+
+    def __init__(
+        self, space: WordSpace, prompt: str, profile: Profile, spellings: Spellings
+    ) -> None:
+        self._vocabulary = space.vocabulary
+        self._joiner = Joiner(profile, after=prompt)
+        self._profile = profile
+        self._spellings = spellings
+        self.tokens = list(split_words(prompt, profile))
+
+    @property
+    def text(self) -> str:
+        """What is joined so far."""
+        return self._joiner.text
+
+    @property
+    def places(self) -> list[tuple[int, int]]:  # type: ignore[override]
+        """Characters of each word that is joined."""
+        return self._joiner.places
+
+    def add(self, token: int, *, copied: str | None = None) -> float | None:
+        """Append a word of the vocabulary, a copied one, or one that is spelled now."""
+        log_spelling = None
+        if copied is not None:
+            word = copied
+        elif token == self._vocabulary.unknown_id:
+            word, log_spelling = self._spellings.take()
+        else:
+            word = self._vocabulary.words[token]
+        self._joiner.add(word)
+        self.tokens.append(word)
+        return log_spelling
+
+    def finish(self) -> None:
+        """Place the last word."""
+        self._joiner.finish()
+
+    def written(self, form: SurfaceForm) -> str:
+        """Join the words of a form."""
+        joiner = Joiner(self._profile)
+        for word in form.words:
+            joiner.add(word)
+        return joiner.finish()
+
+    def words(self, profile: Profile) -> Tokens:
+        """Give the words as they were written: a spelled one may hold a comma."""
+        del profile
+        starts, ends = [start for start, _ in self.places], [end for _, end in self.places]
+        return Tokens(self.tokens, starts, ends)
