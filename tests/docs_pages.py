@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 _FENCE = re.compile(r"^(?:<!-- needs: (\w+) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -87,6 +89,11 @@ def pages() -> list[Page]:
     """Give all pages, the README first."""
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return [Page(path) for path in found]
+
+
+def all_pages() -> pytest.MarkDecorator:
+    """Run a test once for each page."""
+    return pytest.mark.parametrize("page", pages(), ids=str)
 
 
 def _is_text(block: Block) -> bool:
