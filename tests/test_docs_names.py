@@ -164,12 +164,10 @@ def test_the_architecture_has_a_row_for_every_package() -> None:
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
     listed = [(re.findall(r"`(\w+)`", row[0]), row[-1]) for row in rows]
     names = [name for packages, _ in listed for name in packages]
-    there = {
-        path.stem for path in SOURCE.iterdir() if path.stem[0] not in "_." and path.stem != "py"
-    }
-    assert sorted(names) == sorted(there)
-    packages = [name for name in names if (SOURCE / name).is_dir()]
-    assert packages == [layer for layer in LAYERS if layer in packages]
+    there = [*SOURCE.glob("[a-z]*.py"), *(path.parent for path in SOURCE.glob("*/__init__.py"))]
+    assert sorted(names) == sorted(path.stem for path in there)
+    in_order = [name for name in names if name in LAYERS and (SOURCE / name).is_dir()]
+    assert in_order == sorted(in_order, key=LAYERS.index)
     for packages, may_import in listed:
         for name in packages:
             assert set(re.findall(r"`(\w+)`", may_import)) == NARROW.get(name, set()), name
