@@ -10,8 +10,9 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.corpora.build import build_from
-from lrlm.evaluation import Spelling, as_dictionary, evaluate
+from lrlm.evaluation import Spelling, evaluate
 from lrlm.runs.run import Run
+from lrlm.text.word_space import WordSpace
 from lrlm.training.train import train
 from tests.corpora import small_world
 from tests.training import tiny
@@ -98,7 +99,7 @@ def test_everything_is_told_and_written(
     assert "Reliability of LRLM, LSTM" in output
 
     written = json.loads(files["e.json"].read_text())
-    assert written == json.loads(json.dumps(as_dictionary(evaluate(paths(home, *KINDS)))))
+    assert written == json.loads(json.dumps(evaluate(paths(home, *KINDS)).to_dict()))
     assert [run["model"] for run in written["runs"]] == list(KINDS)
     assert [run["is_joint_with_one_annotation"] for run in written["runs"]] == [False, True, False]
     vanilla, nklm, lrlm = written["runs"]
@@ -307,7 +308,9 @@ def test_unknown_words_may_cost_what_was_published(
     table.write_text(f"{year}\t-2.5\nelsewhere\t-1.0\n")
     found = evaluate(run, published_words=table).runs[0].scores
     cheaper = [old.nats() - new.nats() for old, new in zip(plain, found, strict=True)]
-    spelled = Run.open(run[0]).speller.log_probs([year])[0]
+    space = Run.open(run[0]).space
+    assert isinstance(space, WordSpace)
+    spelled = space.speller.log_probs([year])[0]
     assert cheaper == pytest.approx([0] * 9 + [2 * (-2.5 - spelled)], abs=1e-3)
     assert main(["evaluate", *run, "--unknown-words", str(table)]) == 0
     assert re.search(r"1 of \d+ unknown", " ".join(capsys.readouterr().out.split()))

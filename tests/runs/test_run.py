@@ -1,6 +1,7 @@
 """Runs: what training leaves behind, opened somewhere else without the corpus."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import torch
 from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
-from lrlm.models import score_documents
+from lrlm.features import UnknownWordSpeller
+from lrlm.models import document_nats
 from lrlm.runs.run import Run
 from lrlm.text import Profile
+from lrlm.text.word_space import WordSpace
 from lrlm.training.train import TrainedRun, train
 from tests.corpora.small_world import digests
 from tests.training import tiny
@@ -65,8 +68,9 @@ def test_a_copy_works_without_the_corpus(corpus: Path, run_folder: Path, tmp_pat
     assert run.config.training.window == 12
     assert run.corpus_fingerprint == Corpus.open(corpus).fingerprint
     documents = list(run.encoder.encode(Corpus.open(corpus).documents("valid")))
-    scores = score_documents(run.model, run.collator.windows(documents))
-    nats_per_token = float((scores.nats_B - scores.end_nats_B).sum() / scores.tokens_B.sum())
+    found = document_nats(run.model, run.collator.windows(documents))
+    nats = float((found.nats_B - found.end_nats_B).sum())
+    nats_per_token = nats / sum(document.words for document in documents)
     lines = [json.loads(line) for line in (run_folder / "metrics.jsonl").read_text().splitlines()]
     best = min(line["nats_per_token"] for line in lines if line["kind"] == "valid")
     assert nats_per_token == pytest.approx(best, rel=1e-5)
@@ -81,19 +85,23 @@ def test_opening_leaves_random_numbers_alone(run_folder: Path) -> None:
 
 def test_words_of_the_vocabulary_are_not_spelled(run_folder: Path) -> None:
     run = Run.open(run_folder)
-    words = [word for word in run.vocabulary.words if word in run.vocabulary]
+    assert isinstance(run.space, WordSpace)
+    assert isinstance(run.space.speller, UnknownWordSpeller)
+    assert run.features.speller is not None
+    vocabulary, log_unknown = run.space.vocabulary, run.space.speller.log_unknown
+    words = [word for word in vocabulary.words if word in vocabulary]
     mass = np.exp(run.features.speller.log_probs(words).astype(np.float64)).sum()
-    assert run.speller.log_unknown == pytest.approx(np.log1p(-mass))
+    assert log_unknown == pytest.approx(np.log1p(-mass))
     odd = ["Odd", "</s>"]
-    assert run.speller.log_probs(odd) == pytest.approx(
-        run.features.speller.log_probs(odd) - run.speller.log_unknown
+    assert run.space.speller.log_probs(odd) == pytest.approx(
+        run.features.speller.log_probs(odd) - log_unknown
     )
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "alias", "nklm"])
 def test_every_model_can_be_trained_and_opened(corpus: Path, kind: str, tmp_path: Path) -> None:
-    outcome = run_training(corpus, tmp_path / "run", "training.epochs=1", kind=kind)
-    assert outcome.best_nats_per_token is not None
+    outcome = run_training(corpus, tmp_path / "run", "training.epochs=1", model=kind)
+    assert outcome.perplexity is not None
     run = Run.open(tmp_path / "run")
     assert run.kind == kind
 
@@ -120,13 +128,14 @@ def test_low_precision(corpus: Path, kind: str, tmp_path: Path) -> None:
         configure=tiny.configured(*settings),
         features_cache=corpus.parent / "features",
     )
-    assert outcome.best_nats_per_token is not None
+    assert outcome.perplexity is not None
     run = Run.open(tmp_path / "run")
     assert {weight.dtype for weight in run.model.parameters()} == {torch.float32}
     documents = list(run.encoder.encode(Corpus.open(corpus).documents("valid")))
-    scores = score_documents(run.model, run.collator.windows(documents))
-    exact = float((scores.nats_B - scores.end_nats_B).sum() / scores.tokens_B.sum())
-    assert outcome.best_nats_per_token == pytest.approx(exact, rel=0.02)
+    found = document_nats(run.model, run.collator.windows(documents))
+    nats = float((found.nats_B - found.end_nats_B).sum())
+    exact = nats / sum(document.words for document in documents)
+    assert math.log(outcome.perplexity) == pytest.approx(exact, rel=0.02)
 
 
 def test_a_precision_that_cannot_be_computed_is_refused_or_works(
@@ -143,7 +152,7 @@ def test_a_precision_that_cannot_be_computed_is_refused_or_works(
 
 def test_a_folder_that_exists_is_refused(corpus: Path, run_folder: Path) -> None:
     before = digests(run_folder)
-    with pytest.raises(InputError, match="exists already; choose another place"):
+    with pytest.raises(InputError, match="exists already; choose another folder"):
         run_training(corpus, run_folder)
     assert digests(run_folder) == before
 
@@ -152,9 +161,9 @@ def test_a_folder_that_exists_is_refused(corpus: Path, run_folder: Path) -> None
     ("settings", "wishes", "message"),
     [
         (("training.learning_rate=0.5",), {}, "was started with training.learning_rate=0.003"),
-        ((), {"kind": "nklm"}, 'started with model.kind="lrlm", which cannot become "nklm"'),
-        ((), {"backbone": "transformer-xl"}, "was started with --backbone lstm"),
-        ((), {"size": "cpu"}, "was started with --size mini"),
+        ((), {"model": "nklm"}, 'started with model.kind="lrlm", which cannot become "nklm"'),
+        ((), {"backbone": "transformer-xl"}, "was started with the backbone lstm"),
+        ((), {"size": "cpu"}, "was started with the size mini"),
         (("training.epoch=5",), {}, "did you mean 'training.epochs'"),
     ],
 )

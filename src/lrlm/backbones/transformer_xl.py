@@ -134,7 +134,9 @@ class TransformerXlBackbone(Backbone):
         read = []
         for layer, memory_BMD in zip(self.layers, state.memory_LBMD, strict=True):
             seen_BKD = torch.cat([memory_BMD, values_BTD], dim=1)
-            read.append(seen_BKD)
+            # A copy of its own: what is remembered may have a gradient too, and one tensor for both
+            # would add the two up in another order than every run so far was trained in.
+            read.append(torch.cat([memory_BMD, values_BTD], dim=1))
             values_BTD = layer(
                 values_BTD,
                 seen_BKD=seen_BKD,
