@@ -8,6 +8,7 @@ from typing import Any
 
 import griffe
 
+_FLAG = re.compile(r" *# doctest: \+\w+$", re.MULTILINE)
 _EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^(?!>>> )\S.*\n?|^ +\S.*\n?)*)+", re.MULTILINE)
 
 
@@ -22,4 +23,6 @@ class DoctestBlocks(griffe.Extension):
 
 def fenced(docstring: str) -> str:
     """Put fences around examples; an example ends at a blank line."""
-    return _EXAMPLE.sub(lambda match: f"```pycon\n{match[0].rstrip()}\n```\n", docstring)
+    return _EXAMPLE.sub(
+        lambda match: f"```pycon\n{_FLAG.sub('', match[0]).rstrip()}\n```\n", docstring
+    )
