@@ -1,7 +1,6 @@
 """Folders of texts: the same results here and through Spark, and none of them made twice."""
 
 import gzip
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -109,10 +108,7 @@ def test_folders_that_cannot_be_used(run: Path, texts: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    importlib.util.find_spec("pyspark") is None, reason="the extra 'spark' is not installed"
-)
-@pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java")
+@pytest.mark.extra("spark")
 def test_spark_gives_the_same(run: Path, texts: Path, tmp_path: Path) -> None:
     annotate_folder(texts, tmp_path / "here", FolderSettings(run))
     annotate_folder(texts, tmp_path / "there", FolderSettings(run), spark=True, master="local[2]")

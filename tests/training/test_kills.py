@@ -87,6 +87,7 @@ def assert_same(first: Path, second: Path) -> None:
         assert one == other, name
 
 
+@pytest.mark.slow
 def test_killed_at_all_kinds_of_moments(start: Start, undisturbed: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     checkpoints, lines = out / "checkpoints", lines_of(undisturbed)
