@@ -57,5 +57,5 @@ def test_a_text_that_is_too_long(run: Run) -> None:
 def test_what_is_no_text_and_no_topic(run: Run) -> None:
     with pytest.raises(InputError, match="a text must be a string, not int"):
         run.link(7, TOPIC)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="must be an lrlm.Topic, not 'Oslo'"):
+    with pytest.raises(InputError, match=r"must be an lrlm\.Topic, not 'Oslo'"):
         run.link("Oslo", "Oslo")  # type: ignore[arg-type]

@@ -4,17 +4,8 @@ The order is that of the paper's appendix on preprocessing for NKLM.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from lrlm.text.document import LinkableRelation, Mention
-
-
-class Copied(NamedTuple):
-    """How one token was made: word `position` of a form of a relation."""
-
-    relation: int
-    form: int
-    position: int
 
 
 def prune(
@@ -41,12 +32,3 @@ def prune(
             chosen.append(mention)
             taken.update(span)
     return sorted(chosen)
-
-
-def copy_positions(mentions: Iterable[Mention], tokens: int) -> list[Copied | None]:
-    """Say for each token which word of which form it copies; None for a plain word."""
-    copied: list[Copied | None] = [None] * tokens
-    for start, end, relation, form in mentions:
-        for position in range(end - start):
-            copied[start + position] = Copied(relation, form, position)
-    return copied

@@ -47,7 +47,9 @@ def parse_toml(text: str, *, where: str) -> dict[str, Any]:
         raise InputError(f"{where}: not TOML ({error})") from None
 
 
-def from_nested(cls: type[T], nested: Mapping[str, Any], choices: ClassChoices, path: str = "") -> T:
+def from_nested(
+    cls: type[T], nested: Mapping[str, Any], choices: ClassChoices, path: str = ""
+) -> T:
     """Make a configuration of nested dictionaries; what is left out has its default."""
     hints = _settings_of(cls)
     values: dict[str, Any] = {}
