@@ -21,7 +21,14 @@ from lrlm.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class TransformerXlConfig(BackboneConfig):
-    """The size of a Transformer-XL; the defaults are the paper's."""
+    """The size of a Transformer-XL; the defaults are the paper's.
+
+    `lrlm.train(backbone=…)` takes one.
+
+    >>> config = TransformerXlConfig(layers=4, heads=4, head_size=16, model_size=64)
+    >>> config.build(input_size=128).output_size
+    64
+    """
 
     name: ClassVar[str] = "transformer-xl"
     label: ClassVar[str] = "Transformer-XL"

@@ -184,7 +184,7 @@ def relink(document: LinkedDocument, options: LinkOptions) -> LinkedDocument:
 
 
 def topic_of(document: LinkedDocument) -> Topic:
-    """Give back the topic of a document, with all that was known about it."""
+    """Give back the topic of a document, with the facts that the document holds."""
     star = _relations_of(document)
     names = [name for relation in star if relation.type == TITLE for name in relation.forms]
     facts = [relation for relation in star if relation.type != TITLE]

@@ -62,7 +62,12 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Runs side by side on one split of a corpus."""
+    """Runs side by side on one split of a corpus.
+
+    >>> evaluation = lrlm.evaluate(["runs/vanilla", "runs/lrlm"], corpus="corpus")
+    >>> [(run.name, run.model_label, run.backbone_label) for run in evaluation.runs]
+    [('vanilla', 'Vanilla LM', 'LSTM'), ('lrlm', 'LRLM', 'LSTM')]
+    """
 
     corpus: str
     split: str
@@ -83,7 +88,11 @@ class Evaluation:
     """Distinct unknown words of the split."""
 
     def perplexities(self, run: RunResult) -> dict[str, float | None]:
-        """Give all perplexities of a run."""
+        """Give all perplexities of a run, each per word of the corpus.
+
+        >>> list(evaluation.perplexities(evaluation.runs[0]))
+        ['perplexity', 'upp', 'oracle_spelling', 'inside', 'outside']
+        """
         return {
             "perplexity": perplexity(run.scores, count_end=self.count_end),
             "upp": perplexity(run.scores, Spelling.UPP, count_end=self.count_end),
@@ -93,15 +102,28 @@ class Evaluation:
         }
 
     def log_probs(self, run: RunResult) -> list[float]:
-        """Give a run's mean log-probability of a word in each bin."""
+        """Give a run's mean log-probability of a word in each bin of `bins`.
+
+        >>> len(evaluation.log_probs(evaluation.runs[0])) == len(evaluation.bins)
+        True
+        """
         return binned_log_probs(run.scores, self.bins, count_end=self.count_end)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values; docs/evaluation.md describes every field."""
+        """Give everything as plain values; docs/evaluation.md describes every field.
+
+        >>> [run["model"] for run in evaluation.to_dict()["runs"]]
+        ['vanilla', 'lrlm']
+        """
         return _evaluation(self)
 
     def to_json(self) -> str:
-        """Write `to_dict` as JSON."""
+        """Write `to_dict` as JSON.
+
+        >>> from pathlib import Path
+        >>> Path("results.json").write_text(evaluation.to_json()) > 0
+        True
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
 

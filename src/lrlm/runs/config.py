@@ -87,7 +87,20 @@ class TrainingConfig:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """Everything that determines a run; with the corpus it determines every weight."""
+    """Everything that determines a run; with the corpus it determines every weight.
+
+    `lrlm.train(config=…)` takes one; the defaults are the paper's. Values are checked as soon as
+    the configuration is made.
+
+    >>> from dataclasses import replace
+    >>> config = RunConfig()
+    >>> config.training.batch_size, config.model.backbone
+    (60, LstmConfig(layers=2, hidden_size=1000, dropout=0.5))
+    >>> quick = replace(config, training=replace(config.training, epochs=3))
+    >>> replace(quick.training, epochs=0)
+    Traceback (most recent call last):
+    lrlm.errors.InputError: training.epochs must be at least 1, not 0
+    """
 
     vocabulary: TokenSpaceConfig = field(default_factory=VocabularyConfig)
     """What a token is, and which tokens have an id."""

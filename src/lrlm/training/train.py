@@ -61,7 +61,12 @@ _DEFAULT_BACKBONE, _DEFAULT_SIZE, _OWN_SIZE = "lstm", "mini", "own"
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """What became of training; it stands for its folder, as in `lrlm.load(run)`."""
+    """What became of training: the folder of the run, how far it came, and how good it is.
+
+    >>> run = lrlm.train("corpus", "runs/quick", minutes=1)
+    >>> run.folder, run.position.epoch > 0, run.perplexity > 1
+    (PosixPath('runs/quick'), True, True)
+    """
 
     folder: Path
     position: Position
@@ -103,8 +108,20 @@ def train(
     in the user's own cache. `progress` is told how far preparation and training are; `reporter`
     gets losses and messages too.
 
-    >>> run = train("corpus", "runs/lrlm", model="lrlm", size="mini", minutes=10)
-    >>> model = load(run)
+    >>> run = lrlm.train("corpus", "runs/mine", model="lrlm", size="mini", minutes=1)
+    >>> lrlm.load(run.folder)
+    Model('runs/mine', kind='lrlm')
+
+    Settings are changed as values:
+
+    >>> from dataclasses import replace
+    >>> def slower(config):
+    ...     return replace(config, training=replace(config.training, learning_rate=0.001))
+    >>> run = lrlm.train("corpus", "runs/slower", configure=slower, minutes=1)
+
+    and a run that was stopped is resumed:
+
+    >>> run = lrlm.train("corpus", "runs/slower", resume=True, minutes=1)
     """
     out = Path(out)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
