@@ -1,4 +1,4 @@
-"""Candidate mentions in, one annotation without overlaps out: what NKLM is trained on.
+"""Choose mentions that do not overlap from all candidates: the annotation NKLM is trained on.
 
 The order is that of the paper's appendix on preprocessing for NKLM.
 """

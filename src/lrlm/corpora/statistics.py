@@ -1,4 +1,4 @@
-"""Linked documents in, the figures of the paper's table of datasets out."""
+"""Count the figures of the paper's table of datasets."""
 
 from collections import Counter
 from collections.abc import Iterable
