@@ -1,9 +1,9 @@
-"""Times `lrlm corpus build` and its parts: run `python -m benchmarks.build`.
+"""Time `lrlm corpus build` and its parts: run `python -m benchmarks.build`.
 
 The whole build runs as its own process on all cores; its time is that of the clock, its memory the
 most that all its processes held at one moment. The parts run in this process, one after the other,
-in seconds of CPU time of all threads. `--copies 3` feeds every training article three times under
-other ids: the memory should stay the same.
+and are given in CPU seconds of all threads. `--copies 3` reads every training article three times,
+under other ids: the memory should stay the same.
 """
 
 import resource
@@ -56,7 +56,7 @@ def descendants(process: int) -> Iterator[int]:
 
 
 def resident(process: int) -> int:
-    """Give the bytes a process holds, shared pages in equal parts to those who share them."""
+    """Give the bytes that a process holds; shared pages count in equal parts for all sharers."""
     for line in _read(Path(f"/proc/{process}/smaps_rollup")).splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""The input files that corpora are timed on: a folder with real ones, or the embedded corpus."""
+"""Open the input files that corpora are timed on: those of a folder, or those of miniworld."""
 
 import argparse
 import gzip
@@ -12,8 +12,6 @@ from lrlm.corpora.corpus import SPLITS
 from lrlm.corpora.inputs import BuildInputs
 from lrlm.corpora.miniworld import write as write_miniworld
 
-WIKITABLES = Path(__file__).parents[1].parent / "shared/data/wikitables"
-
 
 def parser(description: str) -> argparse.ArgumentParser:
     """Give a parser with what every benchmark of corpora takes."""
@@ -21,19 +19,18 @@ def parser(description: str) -> argparse.ArgumentParser:
     result.add_argument(
         "--data",
         type=Path,
-        default=WIKITABLES,
-        help="folder with triples.tsv.gz, surface_forms.tsv.gz and articles.*.jsonl.gz"
-        " (default: %(default)s; the embedded corpus where it is absent)",
+        help="folder with triples.tsv.gz, surface_forms.tsv.gz and articles.*.jsonl.gz (default:"
+        " miniworld)",
     )
     return result
 
 
 @contextmanager
-def inputs_in(data: Path, *, copies: int = 1) -> Iterator[BuildInputs]:
-    """Give the files of a folder, or of miniworld; `copies` more articles of the same topics."""
+def inputs_in(data: Path | None, *, copies: int = 1) -> Iterator[BuildInputs]:
+    """Give the files of a folder or of miniworld; each training article comes `copies` times."""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as scratch:
         folder = Path(scratch)
-        if data.is_dir():
+        if data is not None:
             found = BuildInputs(
                 data / "triples.tsv.gz",
                 data / "surface_forms.tsv.gz",
@@ -47,7 +44,7 @@ def inputs_in(data: Path, *, copies: int = 1) -> Iterator[BuildInputs]:
                 folder / "forms.tsv",
                 {split: folder / f"articles.{split}.jsonl" for split in SPLITS},
             )
-            print(f"Data: the embedded corpus, for there is no {data}")
+            print("Data: miniworld")
         if copies > 1:
             train = folder / "copies.jsonl.gz"
             _write_copies(found.articles["train"], train, copies)

@@ -1,4 +1,4 @@
-"""Does the text follow the graph? Facts of test topics are swapped, and nothing is trained.
+"""Swap facts of test topics and see whether texts follow the graph, without any training.
 
     python -m benchmarks.fact_swaps [--run RUN] [--samples 2] [--topics N] [--seed 1] [--unseen]
 
@@ -22,12 +22,10 @@ from pathlib import Path
 
 import lrlm
 from lrlm.annotation.annotation import Annotation
-from lrlm.corpora import LinkedDocument
-from lrlm.corpora.corpus import Corpus
+from lrlm.corpora import Corpus, LinkedDocument, topic_of
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.knowledge import Relation, Topic
 from lrlm.model import Model
-from lrlm.runs.topics import topic_of
 
 CERTAIN = 0.5
 

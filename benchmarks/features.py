@@ -1,7 +1,7 @@
-"""Times the making and the use of features: run `python -m benchmarks.features CORPUS`.
+"""Time how features are made and used: run `python -m benchmarks.features CORPUS`.
 
-Rates are a CPU second, not a second of the clock: other work on the machine does not count. Take
-`OMP_NUM_THREADS=1` where there is other work: threads that wait for each other burn CPU time.
+Rates are per CPU second, not per second of the clock, so other work on the machine does not count.
+Set `OMP_NUM_THREADS=1` where there is other work: threads that wait for each other use CPU time.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Measures building and reading knowledge graphs: run `python -m benchmarks.knowledge`.
+"""Time building knowledge graphs and reading from them: run `python -m benchmarks.knowledge`.
 
-Dumps in Wikidata's shape are generated once into a folder (--folder) and used again. Each build
-runs in a process of its own. "MB/s" is of uncompressed text per second of the clock, "per core"
-per second of processor time, which other work on the machine does not change. "memory" is the
-largest resident size of the main process plus that of every worker.
+Dumps in the format of Wikidata are generated once into a folder (--folder) and used again. Each
+build runs in a process of its own. "MB/s" is megabytes of uncompressed text per second of the
+clock, "per core" per second of CPU time, which other work on the machine does not change. "memory"
+is the largest resident size of the main process plus that of every worker.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def dump(folder: Path, items: int, suffix: str) -> Path:
 
 
 def measure(what: str, path: Path, workers: int) -> str:
-    """Do one thing in this process and describe what it took."""
+    """Read or build in this process, and describe what it took."""
     size = sum(part.end - part.start for part, _ in file_parts(path)) / 1e6
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
@@ -81,7 +81,7 @@ def in_a_process(what: str, path: Path, workers: int) -> None:
 
 
 def ntriples(path: Path) -> None:
-    """Lines of N-Triples that one core parses in a second."""
+    """Print how many lines of N-Triples one core parses in a second."""
     from lrlm.knowledge.sources.ntriples import NTriples
     from lrlm.knowledge.statements import Statements
 
@@ -101,7 +101,7 @@ def ntriples(path: Path) -> None:
 
 
 def topics(folder: Path, path: Path) -> None:
-    """The time to get a topic, from opening the graph and when it is open; and to search."""
+    """Print how long it takes to get a topic, the graph opened anew or open, and to search."""
     build_graph(folder / "graph", [path], workers=os.cpu_count() or 1, overwrite=True)
     ids = list(KnowledgeGraph.open(folder / "graph"))
     size = sum(each.stat().st_size for each in (folder / "graph").iterdir()) / len(ids)

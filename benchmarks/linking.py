@@ -1,6 +1,6 @@
-"""Times linking and tokenising alone, on one core: run `python -m benchmarks.linking`.
+"""Time linking and tokenising alone, on one core: run `python -m benchmarks.linking`.
 
-Both in millions of tokens per second of CPU time, the fastest of several runs over all training
+Both are given in millions of tokens per CPU second, the fastest of several runs over all training
 articles. Linking starts from words and from forms that are cut into words, and includes making
 the matcher of each article's topic. Tokenising starts from running text: the articles' tokens are
 first joined as people write them.

@@ -1,4 +1,4 @@
-"""How fast text is written: all samples in one batch, beside a plain loop over one at a time.
+"""Time generation: all samples in one batch, beside a plain loop that writes one at a time.
 
     python -m benchmarks.sampling [--threads 2] [--kind lrlm] [--samples 10] [--length 200]
 
@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from lrlm.models.writers import writer_of
 
 from benchmarks.synthetic import RandomFeatures, Shape, zipf_counts
 from lrlm.backbones import LstmConfig
@@ -22,14 +21,14 @@ from lrlm.generation.decoding import decode
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.rules import Rules
 from lrlm.heads import Choosing, RelationConfig, WordConfig, choose_cutoffs
-from lrlm.models import KINDS, LanguageModel, ModelConfig, VanillaLM, build_model
-from lrlm.models.writing import Star
+from lrlm.models import MODELS, LanguageModel, ModelConfig, ModelSizes, VanillaLM, build_model
+from lrlm.models.writing import EncodedTopic
 from tests.oracles.sampling import plain_text
 
 SHAPE = Shape()
 SIZE = 400
 END = 5
-"""The id of `</s>`, which is among the most frequent words."""
+"""The id of the end token, which is among the most frequent ones."""
 LONGEST_FORM = 3
 
 
@@ -48,10 +47,13 @@ def make_model(kind: str) -> LanguageModel:
     )
     model = build_model(
         config,
-        word_counts=counts,
-        types=SHAPE.relations,
-        object_vectors=torch.randn(SHAPE.relations, 100),
-        form_feature_size=RandomFeatures.width,
+        ModelSizes(
+            tokens=SHAPE.words,
+            types=SHAPE.relations,
+            form_features=RandomFeatures.width,
+            token_counts=counts,
+            object_vectors=torch.randn(SHAPE.relations, 100),
+        ),
     )
     for name, parameter in model.named_parameters():
         if name == "source.linear.bias":  # as many segments are copied as in real text
@@ -59,19 +61,20 @@ def make_model(kind: str) -> LanguageModel:
     return model.eval()
 
 
-def make_star() -> Star:
-    """A topic like the average one of Wikipedia introductions with tables."""
+def make_topic() -> EncodedTopic:
+    """Make a topic like the average one of Wikipedia introductions with tables."""
     random = np.random.default_rng(0)
     forms = SHAPE.relations * SHAPE.forms
-    return Star(
+    return EncodedTopic(
         types_R=torch.arange(SHAPE.relations),
         objects_R=torch.arange(SHAPE.relations),
         relation_F=torch.arange(SHAPE.relations).repeat_interleave(SHAPE.forms),
         features_FW=torch.randn(forms, RandomFeatures.width),
-        length_F=torch.from_numpy(random.integers(1, LONGEST_FORM + 1, forms)),
-        words_FL=torch.from_numpy(random.integers(0, SHAPE.words, (forms, LONGEST_FORM))),
+        length_CF=torch.from_numpy(random.integers(1, LONGEST_FORM + 1, (1, forms))),
+        tokens_CFL=torch.from_numpy(random.integers(0, SHAPE.words, (1, forms, LONGEST_FORM))),
         aliases_P=torch.arange(100, 100 + 2 * SHAPE.relations),
         end_id=END,
+        context_after=torch.zeros_like,
     )
 
 
@@ -80,7 +83,7 @@ class Race:
     """Writes the same number of tokens in two ways."""
 
     model: LanguageModel
-    star: Star
+    topic: EncodedTopic
     samples: int
     length: int
 
@@ -88,7 +91,7 @@ class Race:
     def in_one_batch(self, seed: int) -> int:
         """Write all samples side by side; give the number of tokens."""
         options = GenerationOptions(min_length=self.length, max_length=self.length)
-        writer = writer_of(self.model, self.star)
+        writer = self.model.writer(self.topic)
         steps = decode(
             writer,
             Rules(options, (), writer, texts=self.samples),
@@ -97,27 +100,29 @@ class Race:
             texts=self.samples,
             max_length=self.length,
         )
-        return sum(len(written.word_B.tolist()) for _, written in steps)
+        return sum(len(written.token_B.tolist()) for _, written in steps)
 
     def one_by_one(self, seed: int) -> int:
         """Write one sample with the plain loop; give the number of tokens."""
         assert isinstance(self.model, VanillaLM), "the plain loop knows Vanilla LM and LRLM"
         generator = torch.Generator().manual_seed(seed)
-        text = plain_text(self.model, self.star, length=self.length, generator=generator, end=False)
+        text = plain_text(
+            self.model, self.topic, length=self.length, generator=generator, end=False
+        )
         return len(text)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--kind", choices=KINDS, default="lrlm")
+    parser.add_argument("--kind", choices=MODELS, default="lrlm")
     parser.add_argument("--samples", type=int, default=10)
     parser.add_argument("--length", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
 
-    race = Race(make_model(arguments.kind), make_star(), arguments.samples, arguments.length)
+    race = Race(make_model(arguments.kind), make_topic(), arguments.samples, arguments.length)
     ways = {"in one batch": race.in_one_batch}
     if isinstance(race.model, VanillaLM):
         ways["plain loop"] = race.one_by_one

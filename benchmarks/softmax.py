@@ -1,8 +1,8 @@
-"""Times the softmax over words, full and in clusters: run `python -m benchmarks.softmax`.
+"""Time the softmax over words, full and in clusters: run `python -m benchmarks.softmax`.
 
 Each row of the table is one training step of the word head alone, forward and backward, over the
-states of one batch; targets follow Zipf's law. "ratio" is the full softmax's time over the row's:
-rows take turns, and each row's time is its best, so other work on the machine hits all alike.
+states of one batch; the targets follow Zipf's law. "ratio" is the full softmax's time over the
+row's. Rows take turns and each row's time is its best, so other work on the machine hits all alike.
 """
 
 import argparse

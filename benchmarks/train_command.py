@@ -1,11 +1,11 @@
-"""What reading, logging and saving cost: `lrlm train` beside the bare model.
+"""Time `lrlm train` beside the bare model, to see what reading, logging and saving cost.
 
     python -m benchmarks.train_command [CORPUS] [--size mini] [--model lrlm] [--threads 2]
 
-The command reads the corpus, collates while it trains, logs, clips, and writes checkpoints. The
-bare model gets windows that were collated beforehand, and does nothing but forward, backward and
-Adam. It is timed before and after the command, for neighbours on the machine come and go; the
-ratio of CPU time is steadier than that of wall time where there are any.
+The command reads the corpus, makes batches while it trains, logs, clips gradients and writes
+checkpoints. The bare model gets windows that were made beforehand, and does nothing but forward,
+backward and Adam. Both are timed twice in turn, because other work on the machine comes and goes;
+where there is any, the ratio of CPU time is steadier than that of wall time.
 """
 
 import argparse
@@ -21,9 +21,13 @@ from lrlm.batching import Window, training_batches
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.models import LanguageModel
-from lrlm.runs.run import Setting, read_setting
+from lrlm.progress import silent
+from lrlm.runs.config import RunConfig
+from lrlm.runs.run import RunSetup, read_setup
+from lrlm.runs.sizes import change, load_size
 from lrlm.training.loop import Trainer
-from lrlm.training.train import Wishes, _read_documents, train
+from lrlm.training.status import Position
+from lrlm.training.train import _read_documents, train
 from lrlm.training.validation import Validation
 
 LEAST_TOKENS = 60_000
@@ -54,9 +58,9 @@ class Stopwatch:
         return Speed(tokens / self.wall, tokens / self.cpu)
 
 
-def bare(setting: Setting, batches: list[list[Window]]) -> Speed:
+def bare(setup: RunSetup, batches: list[list[Window]]) -> Speed:
     """Train a fresh model on windows that are there already."""
-    model = setting.new_model().train()
+    model = setup.new_model().train()
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     watch = Stopwatch()
     learn(model, optimiser, batches[0])  # the first time is slower
@@ -68,17 +72,18 @@ def bare(setting: Setting, batches: list[list[Window]]) -> Speed:
 def learn(model: LanguageModel, optimiser: torch.optim.Optimizer, windows: list[Window]) -> None:
     state = model.begin(windows[0])
     for window in windows:
-        score, state = model(window, state.select(window.kept_B))
+        scores, state = model(window, state.select(window.kept_B))
+        nats_B, _ = scores.nats(window)
         optimiser.zero_grad()
-        torch.autograd.backward(score.nats_B.sum() / window.lengths_B.sum())
+        torch.autograd.backward(nats_B.sum() / window.lengths_B.sum())
         optimiser.step()
         state = state.detach()
 
 
-def collated(setting: Setting, corpus: Corpus, least: int) -> list[list[Window]]:
-    """Collate the first batches that the command will read."""
-    documents, _ = _read_documents(corpus, setting, lambda _doing, _done, _total: None)
-    config, collator = setting.config.training, setting.collator()
+def collated(setup: RunSetup, corpus: Corpus, least: int) -> list[list[Window]]:
+    """Make the windows of the first batches that the command will read."""
+    documents, _ = _read_documents(corpus, setup, silent)
+    config, collator = setup.config.training, setup.collator()
     found: list[list[Window]] = []
     tokens = 0
     for batch in training_batches(documents.lengths, config.batch_size, seed=config.seed, epoch=0):
@@ -89,12 +94,12 @@ def collated(setting: Setting, corpus: Corpus, least: int) -> list[list[Window]]
     return found
 
 
-def through_the_command(corpus: Path, out: Path, wishes: Wishes, cache: Path) -> Speed:
-    """Train for some epochs; validation, which the bare model has not, is not counted."""
+def through_the_command(corpus: Path, out: Path, config: RunConfig, cache: Path) -> Speed:
+    """Time training; validation, which the bare model does not have, is not counted."""
     watch, validating = Stopwatch(), Stopwatch()
     run, validation = Trainer.run, Trainer._validation  # noqa: SLF001
 
-    def timed_run(self: Trainer) -> object:
+    def timed_run(self: Trainer) -> Position:
         watch.time(lambda: run(self))
         return self.position
 
@@ -103,14 +108,14 @@ def through_the_command(corpus: Path, out: Path, wishes: Wishes, cache: Path) ->
         validating.time(lambda: found.append(validation(self)))
         return found[0]
 
-    Trainer.run, Trainer._validation = timed_run, timed_validation  # type: ignore[method-assign,assignment]  # noqa: SLF001
+    Trainer.run, Trainer._validation = timed_run, timed_validation  # type: ignore[method-assign]  # noqa: SLF001
     try:
-        outcome = train(corpus, out, wishes, features_cache=cache)
+        trained = train(corpus, out, config=config, features_cache=cache)
     finally:
         Trainer.run, Trainer._validation = run, validation  # type: ignore[method-assign]  # noqa: SLF001
     watch.wall -= validating.wall
     watch.cpu -= validating.cpu
-    return watch.speed(outcome.position.tokens)
+    return watch.speed(trained.position.tokens)
 
 
 def main() -> None:
@@ -130,19 +135,20 @@ def main() -> None:
         folder = Path(scratch)
         corpus = options.corpus or build_miniworld(folder / "miniworld").folder
         cache = options.features_cache or folder / "features"
-        wishes = Wishes(
-            options.model,
-            options.backbone,
-            options.size,
-            minutes=options.minutes,
-            settings=("training.checkpoint_minutes=0.5",),
+        config = change(
+            load_size(options.size, options.backbone),
+            (
+                f"model.kind={options.model}",
+                f"training.minutes={options.minutes}",
+                "training.checkpoint_minutes=0.5",
+            ),
         )
-        command = through_the_command(corpus, folder / "run", wishes, cache)
-        setting = read_setting(folder / "run")
-        windows = collated(setting, Corpus.open(corpus), LEAST_TOKENS)
-        first = bare(setting, windows)
-        again = through_the_command(corpus, folder / "again", wishes, cache)
-        second = bare(setting, windows)
+        command = through_the_command(corpus, folder / "run", config, cache)
+        setup = read_setup(folder / "run")
+        windows = collated(setup, Corpus.open(corpus), LEAST_TOKENS)
+        first = bare(setup, windows)
+        again = through_the_command(corpus, folder / "again", config, cache)
+        second = bare(setup, windows)
     print(f"{options.model}, {options.backbone}, {options.size}; threads: {options.threads}")
     print(f"{'tokens per second':<20}{'wall':>10}{'CPU':>10}")
     for name, speed in (

@@ -1,4 +1,4 @@
-"""How fast the models train on this machine, and where the time of a step goes.
+"""Time training steps of all models, and find where the time of a step goes.
 
     python -m benchmarks.training [--threads 2] [--repeats 5]
 
@@ -19,7 +19,7 @@ from lrlm.backbones import LstmConfig
 from lrlm.batching import Collator, Window
 from lrlm.heads import RelationConfig, WordConfig, WordHead, choose_cutoffs, measure_softmax_cost
 from lrlm.lattice import Lattice, log_marginal
-from lrlm.models import KINDS, LanguageModel, ModelConfig, build_model
+from lrlm.models import MODELS, LanguageModel, ModelConfig, ModelSizes, build_model
 
 SHAPE = Shape()
 ROWS = 30
@@ -44,9 +44,10 @@ class Step:
 
     def __call__(self) -> None:
         """Do one step."""
-        score, _ = self.model(self.window, self.model.begin(self.window))
+        scores, _ = self.model(self.window, self.model.begin(self.window))
+        nats_B, _ = scores.nats(self.window)
         self.optimiser.zero_grad()
-        torch.autograd.backward(score.nats_B.sum() / self.window.lengths_B.sum())
+        torch.autograd.backward(nats_B.sum() / self.window.lengths_B.sum())
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimiser.step()
 
@@ -62,15 +63,18 @@ def make_model(kind: str, cutoffs: tuple[int, ...]) -> LanguageModel:
     config = replace(CONFIG, kind=kind, words=replace(CONFIG.words, cutoffs=cutoffs))
     return build_model(
         config,
-        word_counts=COUNTS,
-        types=SHAPE.relations,
-        object_vectors=torch.randn(SHAPE.relations, 100),
-        form_feature_size=RandomFeatures.width,
+        ModelSizes(
+            tokens=SHAPE.words,
+            types=SHAPE.relations,
+            form_features=RandomFeatures.width,
+            token_counts=COUNTS,
+            object_vectors=torch.randn(SHAPE.relations, 100),
+        ),
     ).train()
 
 
 def race(steps: dict[str, Callable[[], None]], repeats: int) -> dict[str, float]:
-    """Time each in turn, again and again, so that a noisy moment hits all; give the best times."""
+    """Time all in turn, again and again, so that a noisy moment hits all; give the best times."""
     best = dict.fromkeys(steps, float("inf"))
     for step in steps.values():
         step()
@@ -83,14 +87,15 @@ def race(steps: dict[str, Callable[[], None]], repeats: int) -> dict[str, float]
 
 
 def lattice_step(model: LanguageModel, window: Window) -> Callable[[], None]:
-    """The lattice alone, on the scores that the model gives it."""
-    score, _ = model(window, model.begin(window))
-    assert score.lattice is not None
-    words_BT = score.lattice.words_BT.detach().requires_grad_()
-    score_E = score.lattice.score_E.detach().requires_grad_()
+    """Make a step of the lattice alone, on the scores that the model gives it."""
+    scores, _ = model(window, model.begin(window))
+    edges = window.edges
+    assert edges is not None
+    assert scores.score_E is not None
+    words_BT = scores.words_BT(window.spelling_BT).detach().requires_grad_()
+    score_E = scores.score_E.detach().requires_grad_()
 
     def step() -> None:
-        edges = window.edges
         lattice = Lattice(
             words_BT, window.lengths_B, edges.row_E, edges.start_E, edges.end_E, score_E,
             checked=False,
@@ -101,7 +106,7 @@ def lattice_step(model: LanguageModel, window: Window) -> Callable[[], None]:
 
 
 def softmax_step(cutoffs: tuple[int, ...], targets_X: torch.Tensor) -> Callable[[], None]:
-    """The word head alone."""
+    """Make a step of the word head alone."""
     head = WordHead(replace(CONFIG.words, cutoffs=cutoffs), SIZE, SHAPE.words)
     states_XD = torch.randn(len(targets_X), SIZE, requires_grad=True)
     return lambda: torch.autograd.backward(head.log_probs(states_XD, targets_X).sum())
@@ -144,13 +149,14 @@ def main() -> None:
     window = make_window()
     targets_X = window.targets_BT[window.mask_BT]
     tokens = len(targets_X)
+    assert window.edges is not None
     print(
         f"LSTM 2 x {SIZE}, {SHAPE.words:,} words, {ROWS} x {SHAPE.tokens + 1} tokens,"
         f" {len(window.edges.row_E)} candidates, {arguments.threads} threads;"
         f" cutoffs chosen here: {', '.join(map(str, cutoffs)) or 'none'}"
     )
 
-    models = {kind: make_model(kind, cutoffs) for kind in KINDS}
+    models = {kind: make_model(kind, cutoffs) for kind in MODELS}
     steps: dict[str, Callable[[], None]] = {
         kind: Step(model, window) for kind, model in models.items()
     }
@@ -161,7 +167,7 @@ def main() -> None:
     times = race(steps, arguments.repeats)
 
     print("\ntraining tokens per second")
-    for kind in KINDS:
+    for kind in MODELS:
         print(f"  {kind:8} {tokens / times[kind]:10,.0f}")
     rate = 3 * 2 * products(cutoffs, targets_X) / times["vanilla"]
     peak = 2 * 2048**3 / times["matrix product"]

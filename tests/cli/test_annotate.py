@@ -153,7 +153,7 @@ def test_topics_can_lie_elsewhere(
     assert "# topic = Town3" in said
     both = ("--corpus", str(here / "corpus"), "--graph", str(graph))
     assert "not both" in refused(capsys, run, text, "--topic", "Town3", *both)
-    monkeypatch.setattr("lrlm.evaluation.runs._trained_on", lambda _run: iter(()))
+    monkeypatch.setattr("lrlm.runs.topics._candidates", lambda _run: iter(()))
     said = refused(capsys, run, text, "--topic", "Town3")
     assert "the topic 'Town3' cannot be looked up" in said
     assert "--corpus DIR" in said
@@ -187,7 +187,7 @@ def test_topics_without_relations_are_fine(
         (["corpus", "text.txt", "--topic", "Town3"], "is not an lrlm run"),
         (["nowhere", "text.txt", "--topic", "Town3"], "is not an lrlm run"),
         (["text.txt", "text.txt", "text.txt", "--topic", "x"], "too many arguments"),
-        (["vanilla", "text.txt", "--topic", "Town3"], "of the kind 'vanilla'"),
+        (["vanilla", "text.txt", "--topic", "Town3"], "holds a Vanilla LM"),
         (["lrlm", "text.txt", "--topic", "Town3", "--format", "xml"], "'xml' is not one of"),
         (["lrlm", "text.txt", "--topic", "Town3", "--threshold", "2"], "--threshold"),
         (["lrlm", "text.txt", "--topic", "Town3", "--longest", "5"], "more than the 5"),

@@ -22,7 +22,7 @@ from lrlm.corpora.corpus import SCHEMA, Corpus, CorpusWriter, from_table, to_tab
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Relation, Topic
-from lrlm.text import Profile, Tokens, Vocabulary, tokenise
+from lrlm.text import Profile, Tokens, tokenise
 from tests.corpora import small_world
 from tests.corpora.small_world import TEST, TRAIN
 
@@ -188,12 +188,10 @@ def test_topics_are_found_with_what_was_known(tmp_path: Path) -> None:
         corpus.topic("Q3")
 
 
-def test_words_outside_a_vocabulary(tmp_path: Path) -> None:
+def test_distinct_words(tmp_path: Path) -> None:
     corpus = write(tmp_path, train=[document()], test=[BARE])
-    vocabulary = Vocabulary.from_counts({"Madonna": 1, ".": 1}, documents=1)
-    assert corpus.words_outside(vocabulary) == {"sang", "Sorry", "?"}
-    assert corpus.words_outside(vocabulary, ["train"]) == {"sang", "Sorry"}
-    assert corpus.words_outside(corpus.words, ["train"]) == set()
+    assert corpus.distinct_words(["train"]) == {"Madonna", "sang", "Sorry", "."}
+    assert corpus.distinct_words() == {"Madonna", "sang", "Sorry", ".", "?"}
 
 
 def test_splits_can_be_required(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_asked_to_stop_it_saves_first(
     assert process.returncode == 2
     *_, last = errors.splitlines()
     assert last.startswith(f"lrlm: stopped by {name} in epoch ")
-    assert last.endswith("go on with the same command and --resume")
+    assert last.endswith("(the same command with --resume continues)")
     again = start("--resume")
     _, errors = again.communicate(timeout=120)
     assert again.returncode == 0, errors

@@ -86,7 +86,7 @@ def test_the_death_of_one_is_told_by_the_other(
     _, errors = ended[0].communicate(timeout=60)
     assert ended[0].returncode == 2, errors
     assert "another process of this run died or does not answer" in errors
-    assert "--resume" in errors
+    assert "the run can be resumed" in errors
 
 
 def test_torchrun(ended: list[subprocess.Popen[str]], tmp_path: Path) -> None:

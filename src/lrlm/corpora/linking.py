@@ -30,7 +30,7 @@ LONGEST = 1_000_000
 
 
 class LetterCase(StrEnum):
-    """Which writings of a form are copied from the graph."""
+    """In which letter case a form may stand in a text."""
 
     EXACT = "exact"
     """Only the form as it is given."""

@@ -45,6 +45,8 @@ class RunResult:
     """What must be known to read the figures; it begins with a mark."""
     is_baseline: bool = False
     """Whether other models are compared with it."""
+    is_relinked: bool = False
+    """Whether the texts were linked anew, as the run's training corpus was linked."""
     unknown_words: int = 0
     """|V_out|: distinct words of the corpus outside the run's vocabulary."""
     words_to_spell: int = 0

@@ -111,6 +111,8 @@ class _Texts:
     """The distinct words of the split."""
     distinct_anywhere: frozenset[str]
     """Those of all splits of the corpus."""
+    is_relinked: bool = False
+    """Whether the documents were linked anew for the run."""
 
     @classmethod
     def of(
@@ -134,7 +136,7 @@ class _Texts:
             for document in corpus.documents(other)
             for word in relink(document, run.link_options).tokens.words
         )
-        return cls(linked, words, distinct, distinct.union(others))
+        return cls(linked, words, distinct, distinct.union(others), is_relinked=True)
 
 
 def evaluate_run(
@@ -191,6 +193,7 @@ def evaluate_run(
         is_baseline=run.model.is_baseline,
         scores=tuple(scores),
         is_joint=run.model.is_joint,
+        is_relinked=texts.is_relinked,
         unknown_words=unknown_words,
         words_to_spell=len(to_spell),
         published_words=len(to_spell & (published or {}).keys()),

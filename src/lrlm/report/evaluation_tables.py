@@ -256,8 +256,12 @@ def _verdict(label: str, name: str, verdict: Verdict) -> list[Cell]:
 
 def _perplexity_notes(evaluation: Evaluation) -> list[str]:
     runs = evaluation.runs
+    unknown = sorted({run.unknown_words for run in runs} | {evaluation.unknown_words})
     notes = [
-        f"UPP: all {evaluation.unknown_words:,} unknown words of the corpus are equally probable.",
+        f"UPP: all {unknown[0]:,} unknown words of the corpus are equally probable."
+        if len(unknown) == 1
+        else f"UPP: all unknown words ({unknown[0]:,} to {unknown[-1]:,}, by the vocabulary) of the"
+        " corpus are equally probable.",
         "oracle: spelling an unknown word costs nothing.",
         "inside, outside: of the tokens within candidate spans, and of all others.",
         "The end of a document (</s>) is counted, but is neither inside nor outside."
@@ -278,6 +282,12 @@ def _perplexity_notes(evaluation: Evaluation) -> list[str]:
     notes += marks_explained(runs)
     if not evaluation.is_training_corpus:
         notes.append("The runs were trained on another corpus.")
+    relinked = [run.name for run in runs if run.is_relinked]
+    if relinked:
+        notes.append(
+            f"Texts were linked anew for {', '.join(relinked)}: their training corpus was linked in"
+            " another way."
+        )
     return notes
 
 

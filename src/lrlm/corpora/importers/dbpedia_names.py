@@ -1,4 +1,4 @@
-"""Guess the surface forms under which texts mention a name of DBpedia.
+"""List the forms under which texts mention a thing that WebNLG calls by its name in DBpedia.
 
 Aarhus_Airport                       Aarhus Airport
 Auburn,_Alabama                      Auburn, Alabama · Auburn

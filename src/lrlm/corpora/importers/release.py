@@ -184,7 +184,7 @@ def _convert(
     limit: int | None,
     progress: Progress,
 ) -> None:
-    """Write all splits, the last first: what it is about must not be in those before."""
+    """Write all splits, the last first: its topics must not be in an earlier one."""
     taken: set[str] = set()
     for split in reversed(release.splits):
         topics: set[str] = set()
