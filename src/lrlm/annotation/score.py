@@ -72,7 +72,7 @@ class Score:
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values.
 
-        >>> sorted(score.to_dict())  # doctest: +NORMALIZE_WHITESPACE
+        >>> sorted(score.to_dict())
         ['bits_per_byte', 'bytes', 'end_nats', 'format', 'is_joint', 'nats', 'perplexity',
          'pieces', 'tokens', 'version', 'words']
         """

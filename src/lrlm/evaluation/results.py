@@ -90,7 +90,7 @@ class Evaluation:
     """Distinct unknown words of the split."""
 
     def perplexities(self, run: RunResult) -> dict[str, float | None]:
-        """Give all perplexities of a run, each per word of the corpus.
+        """Give all perplexities of a run.
 
         >>> list(evaluation.perplexities(evaluation.runs[0]))
         ['perplexity', 'upp', 'oracle_spelling', 'inside', 'outside']
