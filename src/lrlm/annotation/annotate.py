@@ -18,7 +18,7 @@ BATCHES_AT_ONCE = 8
 """So many batches of documents are sorted by length together: enough to waste little padding."""
 
 TOKENS_AT_ONCE = 1 << 20
-"""Documents are taken in until they have so many tokens, however few they are."""
+"""Documents are read together until they have this many tokens, however few they are."""
 
 MOST_MIXTURES = 64
 """Mixtures of a span that are listed one by one; the less probable ones are one explanation."""

@@ -218,7 +218,7 @@ def _span_to_dict(span: Span) -> dict[str, Any]:
 
 
 def _segment_to_dict(segment: Segment, text: str, *, before: int = 0) -> dict[str, Any]:
-    """Write a segment; `text` begins after so many characters. A word has no fact."""
+    """Write a segment; `before` characters precede `text`. A word has no fact."""
     place = {
         "start": segment.start,
         "end": segment.end,

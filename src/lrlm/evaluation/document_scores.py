@@ -71,7 +71,7 @@ class DocumentScore:
         return text + self.end_nats if count_end else text
 
     def units(self, *, count_end: bool = False) -> int:
-        """Count what `nats` pays for, under the same mask."""
+        """Count the words that `nats` is the cost of, and the end if it is counted."""
         return self.tokens + 1 if count_end else self.tokens
 
 

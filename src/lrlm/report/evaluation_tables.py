@@ -129,7 +129,7 @@ def annotation_sheet(runs: Sequence[RunResult], evaluation: Evaluation) -> Sheet
 
 
 def reliability_sheet(run: RunResult, evaluation: Evaluation) -> Sheet:
-    """Lay out how often a model is right when it is so sure."""
+    """Lay out how often a model is right, by how probable its best explanation is."""
     assert run.annotation is not None
     return Sheet(
         f"Reliability of {labels([run])[0]}, {_where(evaluation)}",
@@ -186,7 +186,7 @@ def gold_sheet(
 
 
 def threshold_sheet(label: str, quality: GoldQuality, where: str) -> Sheet:
-    """Lay out precision, recall and F1 of all claims that are at least so probable."""
+    """Lay out precision, recall and F1 of the claims above each threshold."""
     best = {
         level: max((counts[level].f1 or 0.0) for counts in quality.by_threshold.values())
         for level in Level

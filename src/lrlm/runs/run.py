@@ -6,7 +6,7 @@ vocabulary.json       words with an id (the files of the token space)
 features/             vectors of relations and forms, the spelling model
 weights.safetensors   the best weights so far
 metrics.jsonl         losses and validations
-checkpoints/          where training goes on from; not needed to use the model
+checkpoints/          from which training is resumed; not needed to use the model
 """
 
 from collections.abc import Mapping
@@ -178,7 +178,7 @@ def read_setup(folder: Path) -> RunSetup:
 
 @dataclass(frozen=True)
 class Run:
-    """A trained model with all that is needed to use it."""
+    """A trained model with its token space, features and configuration."""
 
     folder: Path
     setup: RunSetup

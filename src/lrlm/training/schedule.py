@@ -1,7 +1,7 @@
 """The schedule of the learning rate, and which validation was the best.
 
 plateau   the paper's for LSTMs: an epoch that has not improved is undone, and the rate falls
-cosine    the paper's for Transformer-XL: a straight rise, then half a cosine down to nothing
+cosine    the paper's for Transformer-XL: a linear warm-up, then half a cosine down to zero
 """
 
 import math
@@ -29,7 +29,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def rate(self, updates: int, progress: float) -> float:
-        """Give the rate after so many updates and this share of all training."""
+        """Give the learning rate after a number of updates and a share of all training."""
 
     def judge(self, nats_per_token: float) -> bool:
         """Take in a validation; tell whether it is the best so far."""

@@ -103,10 +103,10 @@ def train(
     default), cpu or paper. In place of all three, `config` gives every setting. `configure` changes
     settings of what was chosen, and `minutes` bounds the time of training.
 
-    With `resume`, a run that is there goes on as if it had never been stopped, and one that is not
-    there is started. Features are looked for in `features_cache` before they are made, by default
-    in the user's own cache. `progress` is told how far preparation and training are; `reporter`
-    gets losses and messages too.
+    With `resume`, a run that exists continues as if it had never been stopped, and one that does
+    not exist is started. Features are looked for in `features_cache` before they are made; by
+    default that is the user's own cache. `progress` is told how far preparation and training are;
+    `reporter` gets losses and messages too.
 
     >>> run = lrlm.train("corpus", "runs/mine", model="lrlm", size="mini", minutes=1)
     >>> lrlm.load(run.folder)
