@@ -336,3 +336,29 @@ def _gold_spans(document: LinkedDocument) -> list[GoldSpan]:
 def _relations_of(document: LinkedDocument) -> list[Relation]:
     """Give the relations of a document with their forms as they were before they were cut."""
     return [Relation(each.type, each.object, each.texts) for each in document.relations]
+
+
+def prune(
+    mentions: Iterable[Mention],
+    relations: Sequence[LinkableRelation],
+    *,
+    longest: int | None = None,
+) -> list[Mention]:
+    """Choose mentions that do not overlap: longer, then earlier, then canonical forms first.
+
+    Ties go by relation type, then by the form's index, then by the relation's place in the star.
+    Mentions of more than `longest` tokens are left out.
+    """
+
+    def order(mention: Mention) -> tuple[int, int, bool, str, int, int]:
+        start, end, relation, form = mention
+        return (start - end, start, form != 0, relations[relation].type, form, relation)
+
+    chosen: list[Mention] = []
+    taken: set[int] = set()
+    for mention in sorted(mentions, key=order):
+        span = range(mention.start, mention.end)
+        if (longest is None or len(span) <= longest) and taken.isdisjoint(span):
+            chosen.append(mention)
+            taken.update(span)
+    return sorted(chosen)

@@ -34,12 +34,11 @@ from lrlm.runs.token_spaces import register_token_space
 from lrlm.text import perplexity_per_word
 from lrlm.training.batch_plan import SplitDocuments
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.environment import Position, Reporter, TrainingEnvironment
 from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Processes, joined
-from lrlm.training.status import Position, Reporter
 
 SPLITS = ("train", "valid")
 """What training reads."""
