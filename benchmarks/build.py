@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.corpus_inputs import inputs_in, parser
+from lrlm.corpora.articles import parse_article
 from lrlm.corpora.corpus import CorpusWriter, to_table
-from lrlm.corpora.inputs import BuildInputs, parse_article
+from lrlm.corpora.inputs import BuildInputs
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.staging import staging_in
 from lrlm.corpora.statistics import SplitStatistics

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrlm.corpora.inputs import Article, article_from, parse_article
+from lrlm.corpora.articles import Article, article_from, parse_article
 from lrlm.knowledge.sources.triples import parse_fact, parse_form
 from lrlm.text.document import GoldSpan
 from lrlm.text_files import BadLineError

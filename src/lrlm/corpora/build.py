@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from lrlm.artifacts import new_folder
+from lrlm.corpora.articles import article_from
 from lrlm.corpora.corpus import Corpus, CorpusWriter
-from lrlm.corpora.inputs import BuildInputs, CorpusSource, ReadSettings, article_from, fingerprints
+from lrlm.corpora.inputs import BuildInputs, CorpusSource, ReadSettings, fingerprints
 from lrlm.corpora.linking import LetterCase, LinkOptions
 from lrlm.corpora.staging import Staging, staging_in
 from lrlm.corpora.workers import (

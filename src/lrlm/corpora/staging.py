@@ -12,8 +12,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from lrlm.corpora.articles import Article
 from lrlm.corpora.corpus import GOLD, SPLITS
-from lrlm.corpora.inputs import Article
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import KnowledgeGraph
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lrlm.characters import clean_name
+from lrlm.corpora.articles import article_from, check_characters
 from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import Corpus
-from lrlm.corpora.inputs import CorpusSource, ReadSettings, article_from, check_characters
+from lrlm.corpora.inputs import CorpusSource, ReadSettings
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError

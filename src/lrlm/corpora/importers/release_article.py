@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lrlm.characters import clean_name
+from lrlm.corpora.articles import check_characters
 from lrlm.corpora.importers.intake import ANCHOR
-from lrlm.corpora.inputs import check_characters
 from lrlm.knowledge import TITLE
 from lrlm.text import Profile, Tokens, split_words
 from lrlm.text.document import LinkableRelation, LinkedDocument, Mention
