@@ -124,7 +124,12 @@ def link(
 
 
 class Linker:
-    """Links any number of texts about one topic, whose forms are cut into words only once."""
+    """Links any number of texts about one topic, whose forms are cut into words only once.
+
+    >>> linker = Linker(Topic("Sorry", relations=[Relation("performer", "Madonna")]))
+    >>> [len(linker.link(text).mentions) for text in ("Sorry", "by Madonna", "no name")]
+    [1, 1, 0]
+    """
 
     def __init__(self, topic: Topic, options: LinkOptions = DEFAULTS) -> None:
         check_topic(topic)
@@ -173,6 +178,12 @@ def relink(document: LinkedDocument, options: LinkOptions) -> LinkedDocument:
     The text stays as it is, and so does what was known: the forms that the document still has.
     A gold mention that would no longer begin and end where tokens do is left out. A document that
     `link` has made stays the same when it is linked anew with the same options.
+
+    >>> document = link("SORRY is a song.", Topic("Sorry"))
+    >>> len(document.mentions)
+    0
+    >>> len(relink(document, LinkOptions(letter_case=LetterCase.VARIANTS)).mentions)
+    1
     """
     if document.tokens.words != document.text.split():
         options = options.for_raw_text()  # the text is not one that can be cut at its spaces
