@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lrlm.artifacts import AnyPath
 from lrlm.corpora import prune, topic_of
 from lrlm.errors import InputError
 from lrlm.evaluation.side_by_side import corpus_for, open_runs, short_names
@@ -59,7 +60,7 @@ class MentionStatistics:
 
 
 def mention_statistics(
-    runs: Sequence[Path | str],
+    runs: Sequence[AnyPath],
     *,
     topics: int,
     samples: int = 10,

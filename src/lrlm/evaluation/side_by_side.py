@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lrlm.artifacts import AnyPath
 from lrlm.corpora import Corpus, relink
 from lrlm.errors import CorpusNotFoundError, InputError
 from lrlm.evaluation.annotation_quality import (
@@ -32,7 +33,7 @@ from lrlm.runs.topics import training_corpus
 from lrlm.text import LinkedDocument
 
 
-def open_runs(folders: Sequence[Path | str], *, device: str = "cpu") -> list[Run]:
+def open_runs(folders: Sequence[AnyPath], *, device: str = "cpu") -> list[Run]:
     """Open runs; the same one twice is refused.
 
     Perplexity is per word of the corpus that is evaluated on, and every word has a probability
@@ -77,7 +78,7 @@ def short_names(runs: Sequence[Run]) -> list[str]:
 
 
 def evaluate(
-    runs: Sequence[Path | str],
+    runs: Sequence[AnyPath],
     *,
     split: str = "test",
     corpus: Corpus | Path | str | None = None,

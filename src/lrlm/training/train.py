@@ -93,9 +93,10 @@ def train(
     """Train a model on a corpus, or resume a run that was stopped.
 
     `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
-    transformer-xl, or the configuration of any backbone, also of your own; `size` is mini (the
-    default), cpu or paper. In place of all three, `config` gives every setting. `configure` changes
-    settings of what was chosen, and `minutes` bounds the time of training.
+    transformer-xl, or the configuration of any backbone, also of your own. All other settings come
+    from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
+    of them. `configure` changes settings of what was chosen, and `minutes` bounds the time of
+    training.
 
     With `resume`, a run that is there goes on as if it had never been stopped, and one that is not
     there is started. Features are looked for in `features_cache` before they are made, by default
@@ -108,10 +109,8 @@ def train(
     out = Path(out)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     corpus.require(SPLITS)
-    if config is not None and (model, backbone, size) != (None, None, None):
-        raise InputError(
-            "give either config, or model, backbone and size: a configuration holds them all"
-        )
+    if config is not None and size is not None:
+        raise InputError("give either a size or a whole configuration: both hold every setting")
     if isinstance(backbone, BackboneConfig):
         register_backbone(type(backbone))
     if tensorboard:
@@ -181,10 +180,11 @@ class _Wanted:
     @property
     def backbone_name(self) -> str:
         """What the manifest calls the backbone."""
-        backbone = self.backbone if self.config is None else self.config.model.backbone
-        if isinstance(backbone, BackboneConfig):
-            return backbone.name
-        return backbone or _DEFAULT_BACKBONE
+        if isinstance(self.backbone, str):
+            return self.backbone
+        own = None if self.config is None else self.config.model.backbone
+        chosen = self.backbone or own
+        return _DEFAULT_BACKBONE if chosen is None else chosen.name
 
     @property
     def size_name(self) -> str:
@@ -193,11 +193,17 @@ class _Wanted:
 
     def new(self) -> RunConfig:
         """Give the configuration of a new run."""
-        if self.config is not None:
+        if self.config is None:
+            size, backbone = self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE
+            return self._changed(load_size(size, backbone))
+        own = self.config.model.backbone
+        if self.backbone is None or self.backbone == own.name:
             return self._changed(self.config)
-        return self._changed(
-            load_size(self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE)
-        )
+        backbone = self.backbone
+        if isinstance(backbone, str):
+            backbone = load_size(_DEFAULT_SIZE, backbone).model.backbone
+        model = replace(self.config.model, backbone=backbone)
+        return self._changed(replace(self.config, model=model))
 
     def resumed(self, out: Path, corpus: Corpus) -> RunConfig:
         """Take the run's own configuration; what must not change may be given again, the same."""
