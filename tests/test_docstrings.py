@@ -31,7 +31,6 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm.annotation.annotation": ["Annotation"],
     "lrlm.annotation.score": ["Score"],
     "lrlm.generation.generated_text": ["GeneratedText"],
-    "lrlm.corpora": ["link", "build_corpus", "Corpus"],
     "lrlm.runs.config": ["RunConfig"],
     "lrlm.training.train": ["TrainedRun", "train"],
     "lrlm.evaluation": ["evaluate", "Evaluation"],
@@ -45,8 +44,8 @@ GROUPS: dict[str, Sequence[str]] = {
 }  # fmt: skip
 """What is run: the names of a module, in the order of the reference; the empty one is itself."""
 
-RUN_ELSEWHERE = {"KnowledgeGraph", "Relation", "Topic"}
-"""By tests/knowledge/test_examples.py."""
+RUN_ELSEWHERE = {"Corpus", "KnowledgeGraph", "Relation", "Topic", "build_corpus"}
+"""By tests/knowledge/test_examples.py and tests/corpora/test_examples.py."""
 
 
 @pytest.fixture(scope="module")

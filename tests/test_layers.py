@@ -263,6 +263,6 @@ def test_using_a_model_loads_neither_training_nor_evaluation() -> None:
         "model.generate(topic, samples=1, max_length=3)"
     )
     loaded = loaded_after(code)
-    assert "lrlm.generation.sampling" in loaded
+    assert "lrlm.generation.generate" in loaded
     unwanted = ("lrlm.training", "lrlm.evaluation", "lrlm.report", "lrlm.cli")
     assert not [name for name in loaded if name.startswith(unwanted)]

@@ -1,12 +1,14 @@
 """A trained model to use: it scores, annotates and generates text about a topic."""
 
 from collections.abc import Iterable, Iterator
+from os import PathLike
 from pathlib import Path
 from typing import Unpack
 
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation
 from lrlm.annotation.score import Score, score
+from lrlm.artifacts import AnyPath
 from lrlm.corpora import LONGEST
 from lrlm.errors import InputError
 from lrlm.generation.generate import generate, stream
@@ -18,16 +20,16 @@ from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
 
 
-def load(run: Path | str | None = None, *, device: str = "auto") -> "Model":
+def load(run: AnyPath | None = None, *, device: str = "auto") -> "Model":
     """Load a trained model; without a folder, the small one that comes with the package.
 
-    `run` is a folder that training wrote. `device` is cpu, cuda, cuda:1 …, or auto: a GPU where
-    there is one.
+    `run` is a folder that training wrote, or what `lrlm.train` gave back. `device` is cpu, cuda,
+    cuda:1 …, or auto: a GPU where there is one.
 
     >>> lrlm.load()
     Model('.../miniworld', kind='lrlm')
     """
-    if not isinstance(run, str | Path | None):
+    if not isinstance(run, str | PathLike | None):
         raise InputError(f"a run is named by its folder, not by {run!r}")
     folder = SHIPPED if run is None else Path(run)
     return Model(Run.open(folder, device=str(choose_device(device))))

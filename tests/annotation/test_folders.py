@@ -131,4 +131,4 @@ def test_the_command(
     assert main(command) == 2
     assert "--out DIR" in capsys.readouterr().err
     assert main([*command, "--out", str(tmp_path / "other"), "--master", "local"]) == 2
-    assert "--master is for --engine spark" in capsys.readouterr().err
+    assert "for --engine spark" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from lrlm.annotation.spacy_documents import to_spacy
+from lrlm.annotation.exports import to_spacy
 from lrlm.errors import MissingExtraError
 from tests.annotation.made import TEXT, annotation
 

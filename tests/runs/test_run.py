@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from lrlm.backbones import TransformerXlConfig
 from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import UnknownWordSpeller
 from lrlm.models import document_nats
 from lrlm.runs.run import Run
+from lrlm.runs.sizes import load_size
 from lrlm.text import Profile
 from lrlm.text.word_space import WordSpace
 from lrlm.training.train import TrainedRun, train
@@ -240,3 +242,26 @@ def test_a_device_that_is_not_there_is_refused(corpus: Path, tmp_path: Path) -> 
     with pytest.raises(InputError, match="the device 'cuda:99' cannot be used"):
         run_training(corpus, tmp_path / "run", "training.device=cuda:99")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_configuration_may_be_given_whole(corpus: Path, tmp_path: Path) -> None:
+    """As typed values; a model and a backbone beside it take the place of its own."""
+    config = tiny.configured(*tiny.SETTINGS, "training.epochs=1")(load_size("mini", "lstm"))
+    cache = corpus.parent / "features"
+    backbone = TransformerXlConfig(
+        layers=1, heads=1, head_size=4, model_size=8, feed_forward_size=8
+    )
+    for name, more, kind, expected in (
+        ("whole", {}, "lrlm", config.model.backbone),
+        ("other", {"model": "nklm", "backbone": backbone}, "nklm", backbone),
+    ):
+        trained = train(corpus, tmp_path / name, config=config, features_cache=cache, **more)  # type: ignore[arg-type]
+        run = Run.open(trained)
+        assert run.kind == kind
+        assert run.config.model.backbone == expected
+        assert run.config.training == config.training
+        assert run.setup.manifest["backbone"] == expected.name
+    with pytest.raises(InputError, match="either a size or a whole configuration"):
+        train(corpus, tmp_path / "both", config=config, size="mini")
+    with pytest.raises(InputError, match="there is no backbone 'gru'"):
+        train(corpus, tmp_path / "gru", config=config, backbone="gru")

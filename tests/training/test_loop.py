@@ -13,10 +13,9 @@ from torch import Tensor
 from lrlm.errors import LrlmError
 from lrlm.models import document_nats
 from lrlm.runs.run import weights_of
-from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.environment import Reporter, TrainingEnvironment, TrainingStatus
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies
-from lrlm.training.status import Reporter, TrainingStatus
 from tests.toy import collator
 from tests.training.toy_training import CONFIG, WINDOW, documents, make_model, make_trainer, texts
 from tests.training.worker import gradients

@@ -14,11 +14,10 @@ from lrlm.errors import InputError, StoppedError
 from lrlm.runs.config import TrainingConfig
 from lrlm.runs.run import weights_of
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.environment import Reporter, TrainingEnvironment, TrainingStatus
 from lrlm.training.interruption import Interruption
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies
-from lrlm.training.status import Reporter, TrainingStatus
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 Result = tuple[dict[str, Tensor], dict[str, Tensor], list[dict[str, Any]]]

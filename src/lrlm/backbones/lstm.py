@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
-from lrlm.backbones.dropout import dropout
-from lrlm.backbones.packed_linear import packed_linear
+from lrlm.backbones.fast_cpu import dropout, packed_linear
 from lrlm.checks import check_at_least, check_rate, check_shape
 from lrlm.errors import InputError
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
-from lrlm.backbones.dropout import dropout
+from lrlm.backbones.fast_cpu import dropout
 from lrlm.checks import check_at_least, check_rate
 from lrlm.errors import InputError
 

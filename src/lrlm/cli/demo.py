@@ -64,7 +64,7 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     from lrlm.report.evaluation_tables import evaluation_sheets
     from lrlm.report.sheet import to_terminal
     from lrlm.runs.sizes import change
-    from lrlm.training.status import Reporter
+    from lrlm.training.environment import Reporter
     from lrlm.training.train import train
 
     runs = [out / "runs" / model for model in MODELS]

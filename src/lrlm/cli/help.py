@@ -1,14 +1,44 @@
 """Commands whose help reads well and whose errors name the option that helps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 import typer
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from lrlm.cli.remedies import remedy
-from lrlm.errors import LrlmError
+from lrlm.errors import (
+    CorpusNotFoundError,
+    DamagedFileError,
+    ExistsError,
+    LrlmError,
+    StoppedError,
+    TextTooLongError,
+    TooManyBadLinesError,
+    TopicLookupError,
+    WorkerError,
+)
+
+_REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
+    (ExistsError, "--overwrite", "pass --overwrite"),
+    (ExistsError, "--resume", "pass --resume"),
+    (TooManyBadLinesError, "--max-bad", "allow more with --max-bad"),
+    (DamagedFileError, "--keep-damaged", "pass --keep-damaged"),
+    (CorpusNotFoundError, "--corpus", "say where it is with --corpus DIR"),
+    (TopicLookupError, "--graph", "name one with --graph KG or --corpus DIR"),
+    (TextTooLongError, "--longest", "allow more with --longest"),
+    (WorkerError, "--workers", "try --workers 1"),
+    (StoppedError, "--resume", "the same command with --resume continues"),
+)
+
+
+def remedy(error: LrlmError, options: Collection[str]) -> str | None:
+    """Give a hint for an error of a command that has these options; None if there is none."""
+    hints = (
+        hint for kind, option, hint in _REMEDIES if isinstance(error, kind) and option in options
+    )
+    return next(hints, None)
+
 
 ListChoices = Callable[[str], Sequence[str]]
 """Lists what an option may be; asked only when a command that has it is run."""

@@ -12,10 +12,10 @@ from lrlm.corpora.linking import (
     check_topic,
     link,
     linkable_relations,
+    prune,
     relink,
     topic_of,
 )
-from lrlm.corpora.pruning import prune
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 __all__ = [

@@ -72,16 +72,16 @@ def build_corpus(
     articles of each split, `max_bad` is the share of a file's lines that may be bad, and
     `workers` the number of processes. What became of the input is told by `corpus.report`.
 
-    >>> corpus = lrlm.build_corpus(
-    ...     "oslo",
-    ...     graph="kg",
-    ...     train=[{"id": "Q585", "text": "Oslo lies in Norway and was founded in 1040."}],
+    >>> corpus = build_corpus(
+    ...     "corpus/",
+    ...     graph="kg/",
+    ...     train="train.jsonl",
+    ...     test=[{"id": "Elbe", "text": "The Elbe flows to the North Sea."}],
     ... )
     >>> corpus
-    Corpus('oslo', train=1)
-    >>> (document,) = corpus.documents("train")
-    >>> [document.tokens.words[mention.start] for mention in document.mentions]
-    ['Oslo', 'Norway', '1040']
+    Corpus('corpus', train=2, test=1)
+    >>> corpus.report.facts["used"]
+    6
     """
     options = LinkOptions(
         letter_case=_choice(LetterCase, letter_case, "letter_case"), stop_words=stop_words

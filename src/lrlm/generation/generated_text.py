@@ -104,7 +104,7 @@ class GeneratedText:
 
     def _repr_html_(self) -> str:
         """Show the text with its copied names marked, in a notebook."""
-        from lrlm.generation.html import html_fragment
+        from lrlm.generation.views import html_fragment
 
         return html_fragment(self)
 

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
+    AnyPath,
     move_into_place,
     read_manifest,
     replace_file,
@@ -186,7 +187,7 @@ class Run:
     """With the best weights, ready for evaluation."""
 
     @classmethod
-    def open(cls, folder: Path | str, *, device: str = "cpu") -> "Run":
+    def open(cls, folder: AnyPath, *, device: str = "cpu") -> "Run":
         """Load a run, wherever it lies; neither the corpus nor the checkpoints are needed."""
         folder = Path(folder)
         setup = read_setup(folder)

@@ -34,12 +34,11 @@ from lrlm.runs.token_spaces import register_token_space
 from lrlm.text import perplexity_per_word
 from lrlm.training.batch_plan import SplitDocuments
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.environment import Position, Reporter, TrainingEnvironment
 from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Processes, joined
-from lrlm.training.status import Position, Reporter
 
 SPLITS = ("train", "valid")
 """What training reads."""
@@ -61,7 +60,7 @@ _DEFAULT_BACKBONE, _DEFAULT_SIZE, _OWN_SIZE = "lstm", "mini", "own"
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """What became of training: the folder of the run, how far it came, and how good it is.
+    """What became of training; it stands for its folder, as in `lrlm.load(run)`.
 
     >>> run = lrlm.train("corpus", "runs/quick", minutes=1)
     >>> run.folder, run.position.epoch > 0, run.perplexity > 1
@@ -99,9 +98,10 @@ def train(
     """Train a model on a corpus, or resume a run that was stopped.
 
     `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
-    transformer-xl, or the configuration of any backbone, also of your own; `size` is mini (the
-    default), cpu or paper. In place of all three, `config` gives every setting. `configure` changes
-    settings of what was chosen, and `minutes` bounds the time of training.
+    transformer-xl, or the configuration of any backbone, also of your own. All other settings come
+    from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
+    of them. `configure` changes settings of what was chosen, and `minutes` bounds the time of
+    training.
 
     With `resume`, a run that exists continues as if it had never been stopped, and one that does
     not exist is started. Features are looked for in `features_cache` before they are made; by
@@ -109,7 +109,7 @@ def train(
     `reporter` gets losses and messages too.
 
     >>> run = lrlm.train("corpus", "runs/mine", model="lrlm", size="mini", minutes=1)
-    >>> lrlm.load(run.folder)
+    >>> lrlm.load(run)
     Model('runs/mine', kind='lrlm')
 
     Settings are changed as values:
@@ -126,10 +126,8 @@ def train(
     out = Path(out)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     corpus.require(SPLITS)
-    if config is not None and (model, backbone, size) != (None, None, None):
-        raise InputError(
-            "give either config, or model, backbone and size: a configuration holds them all"
-        )
+    if config is not None and size is not None:
+        raise InputError("give either a size or a whole configuration: both hold every setting")
     if isinstance(backbone, BackboneConfig):
         register_backbone(type(backbone))
     if tensorboard:
@@ -199,10 +197,11 @@ class _Wanted:
     @property
     def backbone_name(self) -> str:
         """What the manifest calls the backbone."""
-        backbone = self.backbone if self.config is None else self.config.model.backbone
-        if isinstance(backbone, BackboneConfig):
-            return backbone.name
-        return backbone or _DEFAULT_BACKBONE
+        if isinstance(self.backbone, str):
+            return self.backbone
+        own = None if self.config is None else self.config.model.backbone
+        chosen = self.backbone or own
+        return _DEFAULT_BACKBONE if chosen is None else chosen.name
 
     @property
     def size_name(self) -> str:
@@ -211,11 +210,17 @@ class _Wanted:
 
     def new(self) -> RunConfig:
         """Give the configuration of a new run."""
-        if self.config is not None:
+        if self.config is None:
+            size, backbone = self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE
+            return self._changed(load_size(size, backbone))
+        own = self.config.model.backbone
+        if self.backbone is None or self.backbone == own.name:
             return self._changed(self.config)
-        return self._changed(
-            load_size(self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE)
-        )
+        backbone = self.backbone
+        if isinstance(backbone, str):
+            backbone = load_size(_DEFAULT_SIZE, backbone).model.backbone
+        model = replace(self.config.model, backbone=backbone)
+        return self._changed(replace(self.config, model=model))
 
     def resumed(self, out: Path, corpus: Corpus) -> RunConfig:
         """Take the run's own configuration; what must not change may be given again, the same."""

@@ -68,7 +68,10 @@ def import_corpus(
 
     Topics that are in two splits stay in the later one of train, valid and test alone.
 
-    >>> corpus = import_corpus("webnlg/", WebNlg(Path("webnlg/data")))  # doctest: +SKIP
+    >>> from lrlm.corpora.importers import WebNlg
+    >>> corpus = import_corpus("webnlg/", WebNlg("data/webnlg/"))
+    >>> corpus.options.profile
+    <Profile.RAW: 'raw'>
     """
     return build_from(
         out,

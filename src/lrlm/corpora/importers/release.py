@@ -54,6 +54,9 @@ def import_release(
 
     `anchors` keeps the relations to pages that the article links to, which say what will be
     mentioned; `limit` takes the first articles of each split.
+
+    >>> import_release("songs/", "data/release/")
+    Corpus('songs', train=2, test=1)
     """
     path = Path(path)
     bad_lines = BadLines(max_bad)

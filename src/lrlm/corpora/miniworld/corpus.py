@@ -28,10 +28,7 @@ def build_miniworld(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Corpus:
-    """Generate the articles of miniworld and link them with its facts.
-
-    >>> corpus = build_miniworld("miniworld/")  # doctest: +SKIP
-    """
+    """Generate the articles of miniworld and link them with its facts."""
     with tempfile.TemporaryDirectory(prefix="miniworld-") as scratch:
         folder = Path(scratch)
         progress("writing articles", 0, 0)
