@@ -133,8 +133,8 @@ class TransformerXlBackbone(Backbone):
         hidden_BTK = _hidden_keys(steps, slots, state.filled_B)
         read = []
         for layer, memory_BMD in zip(self.layers, state.memory_LBMD, strict=True):
-            # Two copies: what is remembered may have a gradient too (Alias LM reads names before the
-            # text), and one tensor for both would add the two gradients up in another order.
+            # Two copies: what is remembered may have a gradient too (Alias LM reads names before
+            # the text), and one tensor would add the two gradients up in another order.
             read.append(torch.cat([memory_BMD, values_BTD], dim=1))
             values_BTD = layer(
                 values_BTD,
