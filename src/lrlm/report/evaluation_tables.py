@@ -263,7 +263,7 @@ def _perplexity_notes(evaluation: Evaluation) -> list[str]:
         else f"UPP: all unknown words ({unknown[0]:,} to {unknown[-1]:,}, by the vocabulary) of the"
         " corpus are equally probable.",
         "oracle: spelling an unknown word costs nothing.",
-        "inside, outside: of the tokens within candidate spans, and of all others.",
+        "inside, outside: of the words within candidate spans, and of all others.",
         "The end of a document (</s>) is counted, but is neither inside nor outside."
         if evaluation.count_end
         else "The end of a document (</s>) is not counted.",
