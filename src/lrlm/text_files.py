@@ -66,12 +66,13 @@ class BadLineError(LrlmError):
 
 
 @contextmanager
-def reading(where: Path | str) -> Iterator[None]:
+def reading(where: Path | str, what: str = "as it should be") -> Iterator[None]:
     """Turn whatever a reader throws at what it reads into a `FormatError` that names the file.
 
     The readers of the standard library and of others throw errors of a dozen kinds at files that
     are damaged or made to do harm. This is the one place that knows them. What a program does with
-    the content once it is read stays outside, for its errors are not the file's.
+    the content once it is read stays outside, for its errors are not the file's. `what` says what
+    the file should be.
     """
     try:
         yield
@@ -84,7 +85,7 @@ def reading(where: Path | str) -> Iterator[None]:
     except RecursionError as error:
         raise FormatError(f"{where}: nested too deep") from error
     except _WHAT_READERS_THROW as error:
-        raise FormatError(f"{where}: not as it should be, or damaged ({_shown(error)})") from error
+        raise FormatError(f"{where}: not {what}, or damaged ({_shown(error)})") from error
 
 
 _WHAT_READERS_THROW = (

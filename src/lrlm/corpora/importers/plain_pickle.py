@@ -225,7 +225,7 @@ class _Machine:
             yield from self.result  # of a pickle that makes its list at the end
 
     def _opcodes(self) -> Iterator[tuple[str, Any, int]]:
-        with reading(self._where):
+        with reading(self._where, "a pickle"):
             for opcode, arg, place in pickletools.genops(cast("IO[bytes]", self._stream)):
                 yield opcode.name, arg, place or 0
 

@@ -52,7 +52,7 @@ _Storage = Callable[[str, int], bytes]
 
 def read_matrix(path: Path, where: str) -> _Matrix:
     """Read the one matrix of numbers that a file holds."""
-    with reading(where), path.open("rb") as stream:
+    with reading(where, "a file of tensors"), path.open("rb") as stream:
         if zipfile.is_zipfile(stream):
             return _read_zip(stream, where)
         stream.seek(0)
