@@ -87,7 +87,10 @@ def read_fasttext(
     with reading(path, _WHAT):
         with models.fasttext.utils.open(str(path), "rb") as stream:
             _check_file(stream, path)
-        vectors = models.fasttext.load_facebook_vectors(str(path))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            vectors = models.fasttext.load_facebook_vectors(str(path))
+        if not all(np.isfinite(each).all() for each in (vectors.vectors, vectors.vectors_ngrams)):
+            raise FormatError(f"{path}: not {_WHAT}, or damaged (not all numbers are finite)")
     if vectors.vector_size != config.width:
         raise InputError(
             f"{path}: holds vectors of width {vectors.vector_size}, but features.forms.width is"
