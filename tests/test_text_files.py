@@ -4,7 +4,9 @@ import bz2
 import gzip
 import io
 import lzma
+import struct
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,9 +18,12 @@ from lrlm.text_files import (
     BadLineError,
     BadLines,
     Compression,
+    MeteredStream,
     TextStream,
     beginning_of,
+    open_by_content,
     read_records,
+    reading,
 )
 
 
@@ -219,3 +224,49 @@ def test_a_stream_tells_how_far_a_truncated_file_is_whole(
 def test_a_stream_of_a_file_that_is_not_there(path: Path) -> None:
     with pytest.raises(InputError, match=r"lines: cannot be read \(No such file"):
         TextStream.open(path)
+
+
+class OddError(Exception):
+    """None of what readers throw."""
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (zipfile.BadZipFile("bad magic"), "a.bin: not a thing, or damaged (bad magic)"),
+        (RuntimeError("password required"), "a.bin: not a thing, or damaged (password required)"),
+        (NotImplementedError(), "a.bin: not a thing, or damaged (NotImplementedError)"),
+        (LookupError("unknown encoding"), "a.bin: not a thing, or damaged (unknown encoding)"),
+        (OverflowError("too\nlarge"), "a.bin: not a thing, or damaged (too large)"),
+        (struct.error("short"), "a.bin: not a thing, or damaged (short)"),
+        (ValueError("x" * 5000), f"a.bin: not a thing, or damaged ({'x' * 200}…)"),
+        (MemoryError(), "a.bin: asks for more memory than there is"),
+        (RecursionError(), "a.bin: nested too deep"),
+        (OSError(5, "Input/output error"), "a.bin: cannot be read (Input/output error)"),
+    ],
+)
+def test_whatever_a_reader_throws_names_the_file(error: Exception, text: str) -> None:
+    with pytest.raises(FormatError) as caught, reading("a.bin", "a thing"):
+        raise error
+    assert str(caught.value) == text
+    assert caught.value.__cause__ is error
+
+
+def test_errors_of_the_library_and_of_others_pass() -> None:
+    with pytest.raises(InputError, match="own words"), reading("a.bin"):
+        raise InputError("own words")
+    with pytest.raises(OddError), reading("a.bin"):
+        raise OddError
+
+
+def test_what_expands_beyond_measure_is_stopped(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_files, "ALWAYS_ALLOWED", 1000)
+    path.write_bytes(gzip.compress(b"\0" * 1_000_000))
+    allowed = 1000 + 200 * path.stat().st_size
+    with open_by_content(path) as raw:
+        stream = MeteredStream(raw, path)
+        assert len(stream.read(allowed)) == allowed
+        with pytest.raises(FormatError, match="expands to more than 200 times its size"):
+            stream.read(1)

@@ -21,7 +21,7 @@ def pickles() -> Iterator[tuple[str, bytes]]:
     """Make pickles that no reader should follow to their end."""
     deep_tuple = b")" + b"\x85" * _MANY
     deep_list = b"]" * _FEWER + b"a" * (_FEWER - 1)
-    doubled_set = b")" + b"q\x00(h\x00h\x00\x85\x91" * 34
+    doubled_set = b")" + b"q\x000(h\x00h\x00\x85\x91" * 34
     wide_tuple = b"(" + b"N" * 100_000 + b"t" + b"q\x00(" + b"h\x00" * 100_000 + b"t"
     yield "deep-tuple-as-key", b"\x80\x04}" + deep_tuple + b"K\x01s."
     yield "deep-tuple", b"\x80\x04" + deep_tuple + b"."
@@ -35,7 +35,7 @@ def pickles() -> Iterator[tuple[str, bytes]]:
     yield "wide-tuple-as-key", b"\x80\x04}" + wide_tuple + b"Ns."
     yield "doubled-set-as-key", b"\x80\x04}" + doubled_set + b"K\x01s."
     yield "doubled-set", b"\x80\x04" + doubled_set + b"."
-    yield "deep-set", b"\x80\x04)" + b"q\x00(h\x00\x91" * 200_000 + b"."
+    yield "deep-set", b"\x80\x04)" + b"q\x000(h\x00\x91" * 200_000 + b"."
     yield "deep-list", b"\x80\x04" + deep_list + b"."
     yield "deep-list-as-class", b"\x80\x04" + deep_list + b"\x8c\x01a\x93."
     yield "deep-class", b"\x80\x04\x8c\x02os" + deep_tuple + b"\x93."
@@ -109,12 +109,15 @@ def repacked(members: Mapping[str, bytes], compressed: frozenset[str] = frozense
     return content.getvalue()
 
 
-def claiming(content: bytes, name: bytes, size: int) -> bytes:
-    """Let the directory of a zip, and it alone, claim that a member has so many bytes."""
+def claiming(content: bytes, name: bytes, size: int, *, stored: bool = False) -> bytes:
+    """Let the directory of a zip, and it alone, claim that a member has so many bytes.
+
+    With `stored` it claims also that so many are stored.
+    """
     at = content.rindex(name) - 46
     assert content[at : at + 4] == b"PK\x01\x02"
-    sizes = struct.pack("<II", size, size)
-    return content[: at + 20] + sizes + content[at + 28 :]
+    start = at + 20 if stored else at + 24
+    return content[:start] + struct.pack("<I", size) * (1 + stored) + content[at + 28 :]
 
 
 def tensor_files() -> Iterator[tuple[str, bytes]]:
@@ -122,6 +125,7 @@ def tensor_files() -> Iterator[tuple[str, bytes]]:
     small = {"data.pkl": header(1 << 20, 0, (1024, 1024), (1024, 1)), "data/0": b"\0" * 16}
     short = repacked(small)
     yield "claims-more-than-is-stored", claiming(short, b"archive/data/0", 4 << 20)
+    yield "claims-more-is-stored", claiming(short, b"archive/data/0", 4 << 20, stored=True)
     little = repacked({"data.pkl": header(64, 0, (8, 8), (8, 1)), "data/0": b"\1" * 16})
     yield "claims-a-little-more", claiming(little, b"archive/data/0", 256)
     yield "claims-gigabytes", claiming(

@@ -1,13 +1,15 @@
 """DocRED: which entity a document is about, its facts, and where they are mentioned."""
 
+import gzip
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lrlm.corpora.importers import DocRed, SplitPolicy, import_corpus
-from lrlm.corpora.importers.docred import parse_document, topic_of
+from lrlm.corpora.importers.docred import _documents_in, parse_document, topic_of
 from lrlm.errors import FormatError, InputError
 from lrlm.text_files import BadLineError
 
@@ -158,3 +160,43 @@ def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="names of relations"):
         import_corpus(tmp_path / "out", DocRed(folder / "dev.json", names=names))
     assert not (tmp_path / "out").exists()
+
+
+def test_documents_are_read_one_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "train.json"
+    records = [document(f"Ross Alger {'x' * n * 30_000}") for n in range(8)]
+    for encoding, indent in (("utf-8", None), ("utf-8-sig", 1), ("utf-16", 2), ("utf-32", None)):
+        path.write_bytes(json.dumps(records, indent=indent).encode(encoding))
+        assert list(_documents_in(path)) == records
+    for text, items in (("[]", []), (" [ 1 , 23 ] ", [1, 23]), ('["a"]\n', ["a"])):
+        path.write_text(text)
+        assert list(_documents_in(path)) == items
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1]]", "[1}", "[" * 99_999, "[" + "9" * 5000],
+)
+def test_what_is_not_json_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "train.json"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=r"train\.json: (not JSON|nested too deep)"):
+        list(_documents_in(path))
+
+
+def test_a_document_beyond_measure_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "train.json.gz"
+    path.write_bytes(gzip.compress(b"[[" + b"[]," * (2 << 20) + b"1]]", compresslevel=1))
+    with pytest.raises(FormatError, match="one document of more than 4 MiB"):
+        list(_documents_in(path))
+
+
+def test_many_mentions_take_no_time() -> None:
+    words = ["Ross"] * 20_000
+    mentions = [mention(0, n, n + 1) for n in range(20_000)]
+    start = time.process_time()
+    parsed = parse_document(
+        {"title": "Ross " * 20_000, "sents": [words], "vertexSet": [[each] for each in mentions]}
+    )
+    assert topic_of(parsed) is None
+    assert time.process_time() - start < 10

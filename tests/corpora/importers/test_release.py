@@ -263,3 +263,39 @@ def test_two_releases_in_one_folder_are_refused(tmp_path: Path) -> None:
 
 def test_the_first_articles_can_be_taken(tmp_path: Path) -> None:
     assert run(tmp_path, limit=1).statistics("train")["documents"] == 1
+
+
+DOUBLED = b")" + b"q\x00h\x00\x86" * 34
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rel_names.pkl", b"}K\x07" + DOUBLED + b"s."),
+        ("rel_names.pkl", b"}" + DOUBLED + b"K\x07s."),
+        ("rel_names.pkl", b"}K\x07]" + b"q\x00]h\x00a" * 90 + b"s."),
+        ("rel_names.pkl", b"}\x8a\xff" + b"\x7f" * 255 + b"\x8c\x01as."),
+        ("train.pkl", b"](" + DOUBLED + b"e."),
+        ("train.pkl", b"](I" + b"9" * 5000 + b"\ne."),
+        ("train.span.pkl", b"](" + b")" + b"\x85" * 100_000 + b"e."),
+    ],
+)
+def test_small_files_that_stand_for_much_are_refused(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    source = write_release(tmp_path / "release")
+    (source / name).write_bytes(b"\x80\x04" + content)
+    with pytest.raises(FormatError) as caught:
+        run(tmp_path, source=source)
+    assert name in str(caught.value)
+    assert len(str(caught.value)) < 1000
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def test_many_long_spans_take_no_time(tmp_path: Path) -> None:
+    words = ["a"] * 20_000
+    article = (words, "Q1", [(-3, -1, [" ".join(words)])])
+    spans = [(0, 20_000, -3, 0, 0)] * 5_000
+    source = write_release(tmp_path / "release", train=[article], train_span=[spans])
+    corpus = run(tmp_path, source=source)
+    assert corpus.report.left_out["spans whose tokens are not the form they name"] == 5_000

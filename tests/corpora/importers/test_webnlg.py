@@ -1,5 +1,6 @@
 """WebNLG: topics, facts, gold mentions and splits, from both shapes of its files."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,25 @@ def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="document type or entities"):
         import_corpus(tmp_path / "out", WebNlg(bomb))
     assert not (tmp_path / "out").exists()
+
+
+def test_long_names_take_no_time_and_are_told(tmp_path: Path) -> None:
+    hostile = [f"A | b | {'^^ ' * 20_000}", f"A | b | {'( ' * 40_000}", f"A | b | {'9' * 5000}"]
+    entries = [entry(f"Id{n}", [each], OFFICIAL.format("A .")) for n, each in enumerate(hostile)]
+    spaces = " " * 100_000
+    references = f'<references><reference entity="A">a {spaces} b</reference></references>'
+    lex = f'<lex lid="Id1">{references}<text>a{spaces}b</text></lex>'
+    entries.append(entry("Id9", ["A | b | C"], lex))
+    source = WebNlg(write(tmp_path / "in", train__1triples__X=entries))
+    start = time.process_time()
+    corpus = import_corpus(tmp_path / "out", source, max_bad=0.9)
+    assert time.process_time() - start < 10
+    assert corpus.report.bad_lines == 3
+    assert corpus.report.left_out["references that are no names"] == 1
+
+
+@pytest.mark.parametrize("encoding", ["foo", "utf-7", "utf-32", "zlib", "big5"])
+def test_odd_encodings_are_named(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.xml").write_bytes(f"<?xml version='1.0' encoding='{encoding}'?><a/>".encode())
+    with pytest.raises(FormatError, match=r"a\.xml:1: not XML in an encoding that is read"):
+        import_corpus(tmp_path / "out", WebNlg(tmp_path / "a.xml"))

@@ -1,5 +1,6 @@
 """The original WikiFacts: tagged texts, facts of Freebase with compound values, the split."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,11 @@ def test_what_is_no_wikifacts_is_refused(tmp_path: Path) -> None:
         import_corpus(tmp_path / "out", WikiFacts(pack(tmp_path / "a.tar", {"a.txt": b"x"})))
     with pytest.raises(InputError, match="no such file or folder"):
         WikiFacts(tmp_path / "none")
+
+
+def test_brackets_without_end_take_no_time() -> None:
+    start = time.process_time()
+    for line in ("[ " * 500_000, "a b [" + "[ " * 500_000 + "]", 'a b "' + '\\ "' * 300_000):
+        with pytest.raises(BadLineError):
+            list(parse_facts(line))
+    assert time.process_time() - start < 5

@@ -1,5 +1,6 @@
 """WikiText-103: cutting it into articles, and finding out what they are about."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +216,21 @@ def test_the_sixty_validation_articles(tmp_path: Path) -> None:
     expected = [tuple(line.split("\t")) for line in lines]
     assert len(expected) == 60
     assert [(each.title, each.topic) for each in corpus.documents("valid")] == expected
+
+
+@pytest.mark.parametrize("line", ["= " * 20_000 + "x", " = " + "= " * 20_000, "=" * 50_000])
+def test_odd_headings_take_no_time(line: str) -> None:
+    start = time.process_time()
+    text_of(WikiTextArticle("A", [line] * 3, 1), WikiTextForm.S)
+    list(split_articles(iter(["\n", f" = {line} = \n", "\n", line])))
+    assert time.process_time() - start < 2
+
+
+def test_sections_are_what_they_were() -> None:
+    for line, is_section in {
+        " = = History = = ": True, "= = a = =": True, " = = = E = m c = = = ": True,
+        "= = = =": False, "= = =  = = =": True, " = History = ": False, "= = a =": False,
+        " = = a = = b": False, "  = = a = =": False,
+    }.items():  # fmt: skip
+        kept = text_of(WikiTextArticle("A", ["x", line], 1), WikiTextForm.S)
+        assert (kept == "x") is is_section, line

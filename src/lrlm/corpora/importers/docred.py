@@ -38,7 +38,7 @@ _DATES = {
 """Relations that documents use and `pid2name.json` does not name."""
 _LARGEST_NAMES = 16 << 20
 """Bytes of the file that names relations."""
-_LARGEST_DOCUMENT = 16 << 20
+_LARGEST_DOCUMENT = 4 << 20
 """Characters; JSON takes twenty times its size in memory."""
 _BLOCK = 1 << 16
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -336,12 +336,13 @@ class _JsonList:
                     return value
             except json.JSONDecodeError as error:
                 problem = error
-            if len(self._text) - self._at > _LARGEST_DOCUMENT:
+            left = _LARGEST_DOCUMENT - (len(self._text) - self._at)
+            if left < 0:
                 raise FormatError(
                     f"{self._path}: not JSON, or one document of more than"
                     f" {_LARGEST_DOCUMENT >> 20} MiB ({problem})"
                 )
-            if not self._read_on(size):
+            if not self._read_on(min(size, left + 1)):
                 raise FormatError(f"{self._path}: not JSON, or truncated ({problem})")
             size *= 2
 
