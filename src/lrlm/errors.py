@@ -53,7 +53,7 @@ class WorkerError(LrlmError):
 
 
 class StoppedError(LrlmError):
-    """Training stopped before its end; everything was saved first, and it can be resumed."""
+    """Training stopped before its end, and can be resumed from what was saved."""
 
 
 class ShapeError(LrlmError, ValueError):

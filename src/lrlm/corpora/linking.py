@@ -262,7 +262,7 @@ def check_text(text: str, *, longest: int = LONGEST) -> None:
     if len(text) > longest:
         raise TextTooLongError(
             f"the text has {len(text):,} characters, more than the {longest:,} that are read at"
-            " once; cut it into articles, or allow more with 'longest'"
+            " once; cut it into articles"
         )
     if found := NOT_IN_A_TEXT.search(text):
         line = text.count("\n", 0, found.start()) + 1

@@ -60,7 +60,7 @@ class MentionStatistics:
 
 
 def mention_statistics(
-    runs: Sequence[AnyPath],
+    runs: AnyPath | Sequence[AnyPath],
     *,
     topics: int,
     samples: int = 10,

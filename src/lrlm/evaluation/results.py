@@ -163,6 +163,8 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         "is_joint_with_one_annotation": run.is_joint,
         "is_relinked": run.is_relinked,
         "unknown_words": run.unknown_words,
+        "words_to_spell": run.words_to_spell,
+        "published_words": run.published_words,
         **evaluation.perplexities(run),
         "bits_per_byte": run.bits_per_byte,
         "tokens": sum(score.units(count_end=evaluation.count_end) for score in run.scores),

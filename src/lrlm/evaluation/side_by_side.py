@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 
 from lrlm.artifacts import AnyPath
@@ -33,7 +34,7 @@ from lrlm.runs.topics import training_corpus
 from lrlm.text import LinkedDocument
 
 
-def open_runs(folders: Sequence[AnyPath], *, device: str = "cpu") -> list[Run]:
+def open_runs(folders: AnyPath | Sequence[AnyPath], *, device: str = "cpu") -> list[Run]:
     """Open runs; the same one twice is refused.
 
     Perplexity is per word of the corpus that is evaluated on, and every word has a probability
@@ -42,7 +43,8 @@ def open_runs(folders: Sequence[AnyPath], *, device: str = "cpu") -> list[Run]:
     """
     if not folders:
         raise InputError("there is no run to evaluate: name at least one folder of a trained model")
-    paths = [Path(folder) for folder in folders]
+    listed = [folders] if isinstance(folders, str | PathLike) else folders
+    paths = [Path(folder) for folder in listed]
     seen: set[Path] = set()
     for path in paths:
         if path.resolve() in seen:
@@ -78,7 +80,7 @@ def short_names(runs: Sequence[Run]) -> list[str]:
 
 
 def evaluate(
-    runs: Sequence[AnyPath],
+    runs: AnyPath | Sequence[AnyPath],
     *,
     split: str = "test",
     corpus: Corpus | Path | str | None = None,
@@ -89,7 +91,7 @@ def evaluate(
     batch_size: int | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Evaluate runs side by side, on the corpus they were trained on or on another one.
+    """Evaluate one run, or several side by side, on their training corpus or on another one.
 
     A run whose training corpus was linked in another way reads the texts linked anew as it needs
     them. With `count_end`, the end of each document is paid for and counted. With `gold`, the
@@ -115,7 +117,7 @@ def evaluate(
             " corpus that has them, such as WebNLG or DocRED"
         )
     results = [
-        evaluate_run(
+        _evaluate_run(
             run,
             name,
             _Texts.of(evaluated, split, documents, run),
@@ -134,7 +136,7 @@ def evaluate(
     return Evaluation(
         corpus=evaluated.folder.resolve().name,
         split=split,
-        is_training_corpus=evaluated.fingerprint == opened[0].corpus_fingerprint,
+        is_training_corpus=all(evaluated.fingerprint == run.corpus_fingerprint for run in opened),
         count_end=count_end,
         unknown_words=first.unknown_words,
         runs=tuple(results),
@@ -184,7 +186,7 @@ class _Texts:
         return cls(linked, words, distinct, distinct.union(others), is_relinked=True)
 
 
-def evaluate_run(
+def _evaluate_run(
     run: Run,
     name: str,
     texts: _Texts,
@@ -211,7 +213,7 @@ def evaluate_run(
 
     progress(f"{name}: spelling unknown words", 0, 0)
     space = run.space
-    if published:
+    if published and space.unknown_id is not None:
         space = space.with_speller(lambda speller: PublishedSpeller(published, speller))
     to_spell = space.words_to_spell(texts.distinct)
     unknown_words = len(space.words_to_spell(texts.distinct_anywhere))

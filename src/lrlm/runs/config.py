@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from lrlm.backbones import BackboneConfig
 from lrlm.checks import check_at_least, check_rate
 from lrlm.errors import InputError
 from lrlm.features.config import FeatureConfig
@@ -107,6 +108,18 @@ class RunConfig:
     features: FeatureConfig = field(default_factory=FeatureConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    @classmethod
+    def of_size(cls, size: str, *, backbone: str | BackboneConfig = "lstm") -> "RunConfig":
+        """Give the configuration of a size: mini, cpu or paper, for a backbone.
+
+        >>> config = RunConfig.of_size("mini", backbone="lstm")
+        >>> config.training.schedule
+        'cosine'
+        """
+        from lrlm.runs.sizes import load_size  # which reads configurations of this class
+
+        return load_size(size, backbone)
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""

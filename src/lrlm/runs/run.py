@@ -274,8 +274,12 @@ def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 
 
 def weights_of(model: nn.Module) -> Tensors:
-    """Give a model's weights by name; vectors that were given to it are not among them."""
-    return {name: parameter.data for name, parameter in model.named_parameters()}
+    """Give the weights that a model learns, by name; what was given to it is not among them."""
+    return {
+        name: parameter.data
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+    }
 
 
 @torch.no_grad()

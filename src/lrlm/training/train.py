@@ -100,8 +100,8 @@ def train(
     `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
     transformer-xl, or the configuration of any backbone, also of your own. All other settings come
     from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
-    of them. `configure` changes settings of what was chosen, and `minutes` bounds the time of
-    training.
+    of them; a backbone that is named beside it has the settings of mini. `configure` changes
+    settings of what was chosen, and `minutes` bounds the time of training.
 
     With `resume`, a run that exists continues as if it had never been stopped, and one that does
     not exist is started. Features are looked for in `features_cache` before they are made; by
@@ -130,6 +130,8 @@ def train(
         raise InputError("give either a size or a whole configuration: both hold every setting")
     if isinstance(backbone, BackboneConfig):
         register_backbone(type(backbone))
+    if config is not None:
+        _register(config)
     if tensorboard:
         require_tensorboard()
     wanted = _Wanted(model, backbone, size, config, configure, minutes)
@@ -138,7 +140,7 @@ def train(
         raise ExistsError(f"{out} exists already; choose another folder, or resume that run")
     goes_on = is_there and resume
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
-    register_token_space(type(chosen.vocabulary))
+    _register(chosen)
     device = choose_device(chosen.training.device)
     with joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes:
         with processes.first_before_others():
@@ -174,6 +176,12 @@ def user_cache() -> Path:
     """Give the folder where features are kept if no other is named."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "lrlm" / "features"
+
+
+def _register(config: RunConfig) -> None:
+    """Let the run's configuration name a backbone and a token space of the caller's own."""
+    register_backbone(type(config.model.backbone))
+    register_token_space(type(config.vocabulary))
 
 
 def _forwarded(progress: Progress) -> Reporter:
@@ -242,6 +250,9 @@ class _Wanted:
         after = self._changed(before if self.config is None else self.config)
         if isinstance(self.backbone, BackboneConfig):
             after = replace(after, model=replace(after.model, backbone=self.backbone))
+        if after.model.words.cutoffs is None:  # they were chosen when the run was started
+            words = replace(after.model.words, cutoffs=before.model.words.cutoffs)
+            after = replace(after, model=replace(after.model, words=words))
         values = {key: value for key, value, _ in described(before, CHOICES)}
         for key, value, _ in described(after, CHOICES):
             if value != values.get(key) and key not in CAN_CHANGE:
