@@ -161,8 +161,18 @@ class Encoder:
 def surface_forms(relation: LinkableRelation) -> list[SurfaceForm]:
     """List the forms of a relation's object, in words and as they are written."""
     return [
-        SurfaceForm(words, text) for words, text in zip(relation.forms, relation.texts, strict=True)
+        SurfaceForm(words, _written(words, text))
+        for words, text in zip(relation.forms, relation.texts, strict=True)
     ]
+
+
+def _written(words: tuple[str, ...], text: str) -> str:
+    """Write a form's text in the letter case of its words, which may be another than was given."""
+    letters = "".join(words)
+    if letters == "".join(text.split()) or letters.lower() != "".join(text.lower().split()):
+        return text
+    cased = iter(letters)
+    return "".join(each if each.isspace() else next(cased) for each in text)
 
 
 def unique_words(forms: Iterable[SurfaceForm]) -> list[SurfaceForm]:
