@@ -19,9 +19,11 @@ NOT_A_FACT = -1
 
 
 class Parts(Flag):
-    """What a model reads of a document beside its tokens and its topic's relations."""
+    """What a model reads of a document beside its tokens."""
 
     NOTHING = 0
+    RELATIONS = auto()
+    """The relations of the topic (NKLM, LRLM)."""
     EDGES = auto()
     """Every candidate, with the features of its forms (LRLM)."""
     COPIES = auto()
@@ -89,7 +91,7 @@ class Encoder:
     space: TokenSpace
     type_ids: Mapping[str, int] = field(default_factory=dict)
     object_ids: Mapping[str, int] = field(default_factory=dict)
-    parts: Parts = Parts.EDGES | Parts.COPIES | Parts.ALIASES
+    parts: Parts = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES
     """What the model reads; nothing else is worked out."""
     longest_copy: int = 20
     """Positions that NKLM can copy from; longer forms are not annotated for it."""
