@@ -14,6 +14,7 @@ from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import UnknownWordSpeller
+from lrlm.heads import WordConfig
 from lrlm.models import document_nats
 from lrlm.runs.run import Run
 from lrlm.runs.sizes import load_size
@@ -112,6 +113,7 @@ def test_an_adaptive_softmax_is_saved_with_its_cutoffs(corpus: Path, tmp_path: P
     settings = ("training.epochs=1", "model.words.cutoffs=[12]", "model.words.tied=true")
     run_training(corpus, tmp_path / "run", *settings)
     run = Run.open(tmp_path / "run")
+    assert isinstance(run.config.model.words, WordConfig)
     assert run.config.model.words.cutoffs == (12,)
     assert "cutoffs = [12]" in (tmp_path / "run" / "config.toml").read_text()
 

@@ -80,7 +80,7 @@ class LatentRelationLM(VanillaLM):
         return cls(
             parts.embedding,
             backbone,
-            parts.word_head(size),
+            parts.word_head(size, backbone),
             source=SourceHead(size),
             vectors=vectors,
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),

@@ -97,7 +97,7 @@ class NeuralKnowledgeLM(LanguageModel):
         return cls(
             parts.embedding,
             backbone,
-            parts.word_head(chosen_size),
+            parts.word_head(chosen_size, backbone),
             vectors=vectors,
             forms=parts.form_head(chosen_size),
             hidden_size=config.relations.hidden_size,
