@@ -14,6 +14,10 @@ from torch import Tensor
 
 from lrlm.checks import check_shape
 from lrlm.errors import FormatError, ShapeError
+from lrlm.text_files import reading
+
+_LONGEST_NAME = 1 << 14
+_LARGEST_NAMES = 1 << 20
 
 Shape = Sequence[int | None]
 """The size of each dimension; None stands for any size."""
@@ -29,12 +33,13 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 def read_tensors(path: Path, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
     """Read tensors that have these names and shapes, and no others; half precision is widened."""
-    try:
-        tensors = load_file(path)
-    except FileNotFoundError:
-        raise FormatError(f"{path}: there is no such file") from None
-    except (OSError, SafetensorError) as error:
-        raise FormatError(f"{path}: not a safetensors file, or damaged ({error})") from None
+    if not path.is_file():
+        raise FormatError(f"{path}: there is no such file")
+    with reading(path, "a safetensors file"):
+        try:
+            tensors = load_file(path)
+        except SafetensorError as error:  # of no kind that others throw
+            raise ValueError(str(error)) from error
     if tensors.keys() != shapes.keys():
         odd = ", ".join(sorted(tensors.keys() ^ shapes.keys()))
         raise FormatError(f"{path}: tensors are missing or too many: {odd}")
@@ -56,12 +61,12 @@ def write_names(path: Path, names: Sequence[str]) -> None:
 
 def read_names(path: Path, *, count: int) -> tuple[str, ...]:
     """Read `count` names that all differ."""
-    try:
+    if not path.is_file():
+        raise FormatError(f"{path}: there is no such file")
+    with reading(path, "a list of names"):
+        if path.stat().st_size > _LARGEST_NAMES + count * _LONGEST_NAME:
+            raise FormatError(f"{path}: far larger than the names of {count:,} vectors can be")
         names = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FormatError(f"{path}: there is no such file") from None
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: cannot be read ({error})") from None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise FormatError(f"{path}: must be a list of names")
     if len(set(names)) != len(names):

@@ -5,17 +5,27 @@ import codecs
 import gzip
 import io
 import lzma
+import struct
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar, cast
+from xml.parsers.expat import ExpatError
 
 from lrlm.errors import FormatError, InputError, LrlmError, TooManyBadLinesError
 
 LONGEST_LINE = 64 << 20
 """Bytes; a longer line is not an article but a wrong file."""
+
+LARGEST_RATIO = 200
+"""How often a compressed file may hold its own size; those of data hold it 5 to 20 times."""
+ALWAYS_ALLOWED = 64 << 20
+"""Bytes that any file may hold, however small it is itself."""
 
 _BLOCK = 1 << 20
 _SKIP_BLOCK = 4 << 20
@@ -53,6 +63,76 @@ class BadLines:
 
 class BadLineError(LrlmError):
     """Says why one line cannot be used; a parser raises it, and `read_records` counts it."""
+
+
+@contextmanager
+def reading(where: Path | str, what: str = "as it should be") -> Iterator[None]:
+    """Turn whatever a reader throws at what it reads into a `FormatError` that names the file.
+
+    The readers of the standard library and of others throw errors of a dozen kinds at files that
+    are damaged or made to do harm. This is the one place that knows them. What a program does with
+    the content once it is read stays outside, for its errors are not the file's. `what` says what
+    the file should be.
+    """
+    try:
+        yield
+    except LrlmError:
+        raise
+    except OSError as error:
+        raise FormatError(f"{where}: cannot be read ({error.strerror or _shown(error)})") from error
+    except MemoryError as error:
+        raise FormatError(f"{where}: asks for more memory than there is") from error
+    except RecursionError as error:
+        raise FormatError(f"{where}: nested too deep") from error
+    except _WHAT_READERS_THROW as error:
+        raise FormatError(f"{where}: not {what}, or damaged ({_shown(error)})") from error
+
+
+_WHAT_READERS_THROW = (
+    ValueError,  # with it what cannot be decoded, and integers of 5,000 digits
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    BufferError,
+    EOFError,
+    RuntimeError,  # of zipfile where a password is needed, of torch, NotImplementedError
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    ExpatError,
+)
+_LONGEST_REASON = 200
+
+
+def _shown(error: Exception) -> str:
+    """Give the reason on one line; some errors quote the whole of what they cannot read."""
+    reason = " ".join(str(error)[: 2 * _LONGEST_REASON].split()) or type(error).__name__
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+
+
+class MeteredStream:
+    """The text of a file, which stops when it is far more than the file can honestly hold.
+
+    Compressed zeros expand a thousandfold and more: a small file must not fill disk or memory.
+    """
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream, self._path = stream, path
+        self._left = ALWAYS_ALLOWED + LARGEST_RATIO * path.stat().st_size
+
+    def read(self, size: int) -> bytes:
+        """Read up to so many bytes."""
+        content = self._stream.read(min(size, self._left + 1))
+        self._left -= len(content)
+        if self._left < 0:
+            raise FormatError(
+                f"{self._path}: expands to more than {LARGEST_RATIO} times its size; refused"
+            )
+        return content
 
 
 def read_records(

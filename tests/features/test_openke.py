@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lrlm.errors import FormatError, InputError
+from lrlm.errors import FormatError, InputError, LrlmError
 from lrlm.features.openke import read_openke
+from tests.generators.mutations import mutations
 
 WIDTH = 3
 
@@ -76,3 +77,25 @@ def test_a_missing_file_or_folder_is_named(folder: Path) -> None:
         read(folder)
     with pytest.raises(InputError, match=r"no such folder \(features\.relations\.source\)"):
         read(folder / "nowhere")
+
+
+@pytest.mark.parametrize("line", ["9" * 5000, "²", "1" * 21])
+def test_numbers_beyond_measure_are_refused(folder: Path, line: str) -> None:
+    (folder / "entity2id.txt").write_text(f"{line}\nQ2\t0\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"entity2id\.txt:1: must be the number"):
+        read(folder)
+    (folder / "entity2id.txt").write_text(f"1\nQ2\t{line}\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"entity2id\.txt:2: must be a name and an id"):
+        read(folder)
+
+
+@pytest.mark.parametrize("file", ["entity2id.txt", "entity2vec.bin"])
+def test_damaged_files_are_used_or_refused(folder: Path, file: str) -> None:
+    refused = 0
+    for changed in mutations((folder / file).read_bytes(), 300):
+        (folder / file).write_bytes(changed)
+        try:
+            read(folder)
+        except LrlmError:
+            refused += 1
+    assert refused > 100

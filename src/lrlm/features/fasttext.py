@@ -3,22 +3,30 @@
 gensim is needed to make the vectors, not to use them: what comes out is our own table.
 """
 
+import io
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from lrlm.errors import FormatError, InputError, MissingExtraError
-from lrlm.features.config import HASHED, FormVectorConfig
+from lrlm.features.config import HASHED, LONGEST_NGRAM, FormVectorConfig
 from lrlm.features.form_vectors import SubwordFeaturiser
 from lrlm.progress import Progress, silent
+from lrlm.text_files import MeteredStream, reading
 
 DOING = "making form vectors"
 
 _LONGEST_SENTENCE = 10_000
 """gensim drops what stands beyond, without a word."""
+
+_WHAT = "a fastText .bin file"
+_MAGIC = 793712314
+"""The first number of files of today; those before had none."""
+_LONGEST_WORD = 1 << 16
+_BLOCK = 1 << 20
 
 _SUBSAMPLING = 1e-4
 """fastText's own threshold above which frequent words are skipped at times."""
@@ -76,10 +84,13 @@ def read_fasttext(
     if not path.is_file():
         raise InputError(f"{path}: there is no such file (features.forms.source)")
     models = _gensim_models()
-    try:
-        vectors = models.fasttext.load_facebook_vectors(str(path))
-    except (ValueError, EOFError, OSError, AssertionError, struct.error) as error:
-        raise FormatError(f"{path}: not a fastText .bin file, or damaged ({error})") from None
+    with reading(path, _WHAT):
+        with models.fasttext.utils.open(str(path), "rb") as stream:
+            _check_file(stream, path)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            vectors = models.fasttext.load_facebook_vectors(str(path))
+        if not all(np.isfinite(each).all() for each in (vectors.vectors, vectors.vectors_ngrams)):
+            raise FormatError(f"{path}: not {_WHAT}, or damaged (not all numbers are finite)")
     if vectors.vector_size != config.width:
         raise InputError(
             f"{path}: holds vectors of width {vectors.vector_size}, but features.forms.width is"
@@ -87,6 +98,80 @@ def read_fasttext(
         )
     kept = [row for row, word in enumerate(vectors.index_to_key) if word in words]
     return _convert(vectors, kept)
+
+
+def _check_file(stream: IO[bytes], path: Path) -> None:
+    """Refuse a file that does not hold what it promises.
+
+    gensim takes the memory that a file asks for before it reads the numbers, and waits for ever
+    for the end of a word at which the file is cut off.
+    """
+    file = _FastTextFile(stream, path)
+    sizes = file.unpack("<2i")
+    is_new = sizes[0] == _MAGIC
+    sizes = file.unpack("<12i") if is_new else (*sizes, *file.unpack("<10i"))
+    width, buckets, (shortest, longest) = sizes[0], sizes[8], sizes[9:11]
+    file.unpack("<d")
+    words, same, _, _ = file.unpack("<3iq")
+    pruned = file.unpack("<q")[0] if is_new else 0
+    if min(width, words + 1, buckets + 1, shortest + 1) < 1 or words != same:
+        raise file.refused("a size is below zero, or two that should agree do not")
+    if not shortest <= longest <= LONGEST_NGRAM:
+        raise file.refused(f"n-grams of {shortest} to {longest} characters")
+    for _ in range(words):
+        file.skip_word()
+    if pruned > 0 or (is_new and file.unpack("<?")[0]):
+        raise file.refused("its vectors are quantised")
+    if file.unpack("<2q") != (words + buckets, width):
+        raise file.refused("there is not one vector for each word and each bucket")
+    file.skip((words + buckets) * width * struct.calcsize("<f"))
+
+
+class _FastTextFile:
+    """A file of fastText that is read from its beginning, in blocks."""
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream, self._path = stream, path
+        self._metered = MeteredStream(stream, path)
+        self._buffer, self._at = b"", 0
+
+    def unpack(self, layout: str) -> tuple[Any, ...]:
+        """Read some numbers."""
+        size = struct.calcsize(layout)
+        if self._at + size > len(self._buffer):
+            self._fill()
+        self._at += size
+        return struct.unpack(layout, self._buffer[self._at - size : self._at])
+
+    def skip_word(self) -> None:
+        """Read over a word and what is said of it: its count and its kind."""
+        end = self._buffer.find(b"\0", self._at)
+        if end < 0:
+            self._fill()
+            end = self._buffer.find(b"\0", self._at)
+        if not 0 <= end - self._at <= _LONGEST_WORD:
+            raise self.refused("a word without an end")
+        self._at = end + 1
+        self.unpack("<qb")
+
+    def skip(self, size: int) -> None:
+        """Make sure that so many bytes follow."""
+        left = size - (len(self._buffer) - self._at)
+        if isinstance(self._stream, io.BufferedReader):
+            here = self._stream.tell()
+            left -= self._stream.seek(0, io.SEEK_END) - here
+        while left > 0 and (block := self._metered.read(_BLOCK)):
+            left -= len(block)
+        if left > 0:
+            raise self.refused(f"{left:,} bytes of vectors are missing")
+
+    def refused(self, reason: str) -> FormatError:
+        """Say what is wrong with the file."""
+        return FormatError(f"{self._path}: not {_WHAT}, or damaged ({reason})")
+
+    def _fill(self) -> None:
+        self._buffer = self._buffer[self._at :] + self._metered.read(_BLOCK)
+        self._at = 0
 
 
 class _Sentences:

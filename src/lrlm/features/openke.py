@@ -3,7 +3,7 @@
     entity2id.txt, relation2id.txt      a count, then a line `name id` for each, by tab or space
     entity2vec.bin, relation2vec.bin    little-endian float32, a row an id
 
-The vectors are mapped into memory and only the needed rows are read: Wikidata's take gigabytes.
+Only the needed rows are read: Wikidata's vectors take gigabytes.
 """
 
 from collections.abc import Set as AbstractSet
@@ -13,11 +13,15 @@ import numpy as np
 
 from lrlm.arrays import Floats
 from lrlm.errors import FormatError, InputError
+from lrlm.text_files import reading
 
 VectorsByName = dict[str, Floats]
 
 _BYTES = 4
 """Size of a float32."""
+
+_LONGEST_LINE = 1 << 20
+_MOST_DIGITS = 20
 
 FILES = ("entity2id.txt", "entity2vec.bin", "relation2id.txt", "relation2vec.bin")
 
@@ -48,18 +52,23 @@ def read_openke(
 
 def _read(ids_path: Path, vectors_path: Path, names: AbstractSet[str], width: int) -> VectorsByName:
     count, ids = _read_ids(ids_path, names)
-    size = vectors_path.stat().st_size
+    with reading(vectors_path):
+        size = vectors_path.stat().st_size
     if size != count * width * _BYTES:
         raise FormatError(f"{vectors_path}: {_why_wrong(size, count, width, ids_path.name)}")
     if not count:
         return {}
-    table = np.memmap(vectors_path, dtype="<f4", mode="r", shape=(count, width))
     vectors: VectorsByName = {}
-    for name in sorted(ids):
-        vector = np.array(table[ids[name]], dtype=np.float32)
-        if not np.isfinite(vector).all():
-            raise FormatError(f"{vectors_path}: row {ids[name]} ({name}) is not finite")
-        vectors[name] = vector
+    with reading(vectors_path), vectors_path.open("rb") as file:
+        for name in sorted(ids):
+            file.seek(ids[name] * width * _BYTES)
+            row = file.read(width * _BYTES)
+            if len(row) != width * _BYTES:
+                raise FormatError(f"{vectors_path}: row {ids[name]} ({name}) is cut short")
+            vector = np.frombuffer(row, "<f4").astype(np.float32)
+            if not np.isfinite(vector).all():
+                raise FormatError(f"{vectors_path}: row {ids[name]} ({name}) is not finite")
+            vectors[name] = vector
     return vectors
 
 
@@ -80,25 +89,22 @@ def _read_ids(path: Path, names: AbstractSet[str]) -> tuple[int, dict[str, int]]
     """Give the number of rows, and the ids of the names that are sought."""
     ids: dict[str, int] = {}
     lines = 0
-    try:
-        with path.open(encoding="utf-8") as file:
-            count = _count(path, file.readline())
-            for number, line in enumerate(file, start=2):
-                if not line.strip():
-                    continue
-                lines += 1
-                name, id_ = _parse(path, number, line, count)
-                if name in names and ids.setdefault(name, id_) != id_:
-                    raise FormatError(f"{path}:{number}: {name!r} has two ids")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not UTF-8 ({error.reason})") from None
+    with reading(path, "UTF-8"), path.open(encoding="utf-8") as file:
+        count = _count(path, file.readline(_LONGEST_LINE))
+        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), ""), start=2):
+            if not line.strip():
+                continue
+            lines += 1
+            name, id_ = _parse(path, number, line, count)
+            if name in names and ids.setdefault(name, id_) != id_:
+                raise FormatError(f"{path}:{number}: {name!r} has two ids")
     if lines != count:
         raise FormatError(f"{path}: its first line promises {count:,} names, there are {lines:,}")
     return count, ids
 
 
 def _count(path: Path, line: str) -> int:
-    if not line.strip().isdecimal():
+    if not line.strip().isdecimal() or len(line) > _MOST_DIGITS:
         raise FormatError(f"{path}:1: must be the number of names, not {line.strip()[:40]!r}")
     return int(line)
 
@@ -106,7 +112,7 @@ def _count(path: Path, line: str) -> int:
 def _parse(path: Path, number: int, line: str, count: int) -> tuple[str, int]:
     """Take a line apart; a name may hold spaces, an id cannot."""
     parts = line.rsplit(maxsplit=1)
-    if len(parts) != 2 or not parts[1].isdecimal():
+    if len(parts) != 2 or not parts[1].isdecimal() or len(parts[1]) > _MOST_DIGITS:
         raise FormatError(f"{path}:{number}: must be a name and an id, not {line.strip()[:40]!r}")
     name, id_ = parts[0].strip(), int(parts[1])
     if id_ >= count:

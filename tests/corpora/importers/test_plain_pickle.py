@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lrlm.corpora.importers import plain_pickle
 from lrlm.corpora.importers.plain_pickle import (
     PickledCall,
     PickledSymbol,
@@ -20,6 +21,8 @@ from lrlm.corpora.importers.plain_pickle import (
     stream_plain_list,
 )
 from lrlm.errors import FormatError
+from tests.corpora.importers.bounded import outcomes
+from tests.generators.hostile_files import large_pickles, pickles
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 plain = st.recursive(
@@ -148,6 +151,53 @@ def test_damaged_pickles_give_a_value_or_the_one_error(
     content = pickle.dumps([(["a"], "Q1", [(1, -2, ["c"])]), {"d": None}], protocol=protocol)
     with suppress(FormatError):
         load(content[:place] + noise + content[place + len(noise) :])
+
+
+def test_hostile_pickles_are_refused_within_bounds() -> None:
+    told = dict(outcomes("pickle", pickles()))
+    assert [name for name, text in told.items() if not text] == []
+    assert "more than 100 deep" in told["deep-tuple-as-key"]
+    assert "one value of more than 256 MiB" in told["doubled-tuple-as-key"]
+
+
+@pytest.mark.slow
+def test_pickles_larger_than_their_bytes_are_refused_within_bounds() -> None:
+    told = dict(outcomes("pickle", large_pickles(5_500_000)))
+    assert sum("768 MiB of memory at once" in text for text in told.values()) >= 9
+
+
+def test_memory_is_counted_while_it_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain_pickle, "MOST_MEMORY", 1 << 20)
+    for name, content in large_pickles(50_000):
+        with pytest.raises(FormatError, match="memory at once"):
+            load(content)
+        if "remembered" in name:
+            continue  # nothing refers to it, so a list read item by item does not remember it
+        with pytest.raises(FormatError, match="memory at once"):
+            stream(tmp_path, content)
+    articles = [[f"word {n} {m}" for m in range(100)] for n in range(1500)]
+    with pytest.raises(FormatError, match="memory at once"):
+        load(pickle.dumps(articles))
+
+
+def test_memory_of_items_that_are_given_away_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = [[number] * 100 for number in range(5000)]
+    monkeypatch.setattr(plain_pickle, "MOST_MEMORY", 8 << 20)
+    assert stream(tmp_path, pickle.dumps(batches)) == batches
+    with pytest.raises(FormatError, match="memory at once"):
+        stream(tmp_path, pickle.dumps([*batches, *batches]))  # all are remembered
+
+
+def test_keys_are_bounded() -> None:
+    many = {(number, "a"): None for number in range(900)}
+    assert load(pickle.dumps(many)) == many
+    for key in (tuple(range(1000)), (("a",) * 30,) * 30):
+        with pytest.raises(FormatError, match="keys of the pickle"):
+            load(pickle.dumps({key: 1}))
 
 
 def test_a_list_is_expected(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import torch
 
 from lrlm.corpora.importers.release_vectors import read_matrix
 from lrlm.errors import FormatError
+from tests.corpora.importers.bounded import outcomes
+from tests.generators.hostile_files import claiming, header, repacked, tensor_files
 
 MATRIX = torch.arange(12, dtype=torch.float32).reshape(4, 3) / 3
 
@@ -92,6 +94,30 @@ def test_a_tensor_larger_than_its_numbers_is_refused(tmp_path: Path) -> None:
         path.write_bytes(honest.replace(old, new))
         with pytest.raises(FormatError, match="reaches beyond its numbers"):
             read(path)
+
+
+def test_numbers_that_are_not_stored_are_refused(tmp_path: Path) -> None:
+    """The directory of the zip promises more bytes than follow: no memory beyond them is read."""
+    honest = repacked({"data.pkl": header(4, 0, (2, 2), (2, 1)), "data/0": b"\0\0\x80?" * 4})
+    (tmp_path / "a.pt").write_bytes(honest)
+    assert read(tmp_path / "a.pt").tolist() == [[1, 1], [1, 1]]
+    content = repacked({"data.pkl": header(64, 0, (8, 8), (8, 1)), "data/0": b"\1" * 16})
+    (tmp_path / "a.pt").write_bytes(claiming(content, b"archive/data/0", 256))
+    with pytest.raises(FormatError, match=r"are not in the file|damaged"):
+        read(tmp_path / "a.pt")
+
+
+def test_hostile_files_are_refused_within_bounds() -> None:
+    told = dict(outcomes("tensors", tensor_files()))
+    assert [name for name, text in told.items() if not text] == []
+    assert len(told) > 40
+
+
+def test_every_step_is_followed(tmp_path: Path) -> None:
+    tensor = torch.arange(5 * 7 * 3, dtype=torch.float32).reshape(5, 7, 3)
+    for part in (tensor[1], tensor[:, 2], tensor[:, :, 1], tensor[::2, 1::3, 2].t()):
+        found = read(save(tmp_path / "a.pt", part, legacy=False))
+        np.testing.assert_array_equal(found, part.numpy())
 
 
 def test_compressed_numbers_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 from lrlm.corpora.importers import safe_files
 from lrlm.corpora.importers.safe_files import elements, files_in
 from lrlm.errors import FormatError, InputError
+from tests.corpora.importers.bounded import outcomes
 from tests.generators.archives import link, pack
+from tests.generators.hostile_files import tars, xml_files
 
 FILES = {"data/a.txt": b"one", "data/b.txt": b"two" * 1000}
 
@@ -79,7 +81,48 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         read_archive(tmp_path / "b.tar")
 
 
+def test_hostile_archives_are_refused_within_bounds() -> None:
+    harmless = {"size-of-5000-digits", "odd-size"}  # read as empty files
+    told = dict(outcomes("tar", tars()))
+    assert {name for name, text in told.items() if not text} == harmless
+    assert "what it says of one file takes more than 1 MiB" in told["long-name"]
+    assert "holds a sparse file, 'train.pkl'" in told["sparse"]
+    assert "expands to more than 200 times its size" in told["zeros"]
+
+
+def test_the_count_of_files_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {str(number): b"" for number in range(30)}
+    assert read_archive(pack(tmp_path / "a.tar", files)) == files
+    monkeypatch.setattr(safe_files, "MOST_FILES", 29)
+    with pytest.raises(FormatError, match="more than 29 files"):
+        read_archive(tmp_path / "a.tar")
+
+
+def test_names_in_messages_are_short_and_printable(tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as caught:
+        read_archive(pack(tmp_path / "a.tar", {"../" + "\x1b[31m" * 1000: b"x"}))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 1000
+
+
+def test_headers_are_not_counted_as_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_files, "LARGEST_HEADERS", 1 << 14)
+    files = {f"{'d' * 200}/{number}": b"x" * 50_000 for number in range(20)}
+    assert read_archive(pack(tmp_path / "a.tar.gz", files)) == files
+    assert len(list(files_in(tmp_path / "a.tar.gz"))) == 20
+
+
 # XML
+
+
+def test_hostile_xml_is_refused_within_bounds() -> None:
+    harmless = {"encoding-unicode_escape", "encoding-raw_unicode_escape"}
+    told = dict(outcomes("xml", xml_files()))
+    assert {name for name, text in told.items() if not text} == harmless
+    assert told["encoding-foo"].endswith("encoding-foo:1: not XML in an encoding that is read")
+    assert "a tag or a comment of more than 1 MiB" in told["long-attribute"]
 
 
 def read_xml(tmp_path: Path, text: str | bytes) -> list[tuple[str | None, str]]:

@@ -5,11 +5,12 @@ start at it, the forms of an object are the names that it has in the documents, 
 mentions are where the topic and its objects are mentioned.
 """
 
+import codecs
 import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from lrlm.corpora.inputs import ReadSettings
 from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
 from lrlm.text import Profile
-from lrlm.text_files import BadLineError, open_by_content
+from lrlm.text_files import BadLineError, MeteredStream, open_by_content, reading
 
 NAMES = "pid2name.json"
 _DATES = {
@@ -35,7 +36,12 @@ _DATES = {
     "P580": "start time", "P582": "end time", "P585": "point in time",
 }  # fmt: skip
 """Relations that documents use and `pid2name.json` does not name."""
-_LARGEST_FILE = 1 << 30
+_LARGEST_NAMES = 16 << 20
+"""Bytes of the file that names relations."""
+_LARGEST_DOCUMENT = 16 << 20
+"""Characters; JSON takes twenty times its size in memory."""
+_BLOCK = 1 << 16
+_SPACE = re.compile(r"[ \t\n\r]*")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
@@ -79,9 +85,12 @@ def parse_document(record: Any) -> DocRedDocument:
     if not is_text or not title.strip():
         raise BadLineError("the sentences must be lists of words, and the title not blank")
     # Some tokens are only white space: they are dropped, and the tokens counted anew.
-    kept = [[bool(word.strip()) for word in sentence] for sentence in sentences]
+    kept = [
+        list(accumulate((bool(word.strip()) for word in sentence), initial=0))
+        for sentence in sentences
+    ]
     words = ["".join(word.split()) for sentence in sentences for word in sentence if word.strip()]
-    offsets = list(accumulate((sum(sentence) for sentence in kept), initial=0))
+    offsets = list(accumulate((sentence[-1] for sentence in kept), initial=0))
     entities = [_entity(mentions, kept, offsets, words) for mentions in vertices]
     relations = []
     for label in labels:
@@ -96,16 +105,17 @@ def parse_document(record: Any) -> DocRedDocument:
 
 
 def _entity(
-    mentions: Any, kept: list[list[bool]], offsets: list[int], words: list[str]
+    mentions: Any, kept: list[list[int]], offsets: list[int], words: list[str]
 ) -> DocRedEntity:
+    """Check an entity; `kept` counts for each sentence the words before each of its tokens."""
     found: set[DocRedMention] = set()
     for mention in mentions if isinstance(mentions, list) else ():
         match mention:
             case {"name": str(), "sent_id": int(sentence), "pos": [int(start), int(end)]} if (
-                0 <= sentence < len(kept) and 0 <= start < end <= len(kept[sentence])
+                0 <= sentence < len(kept) and 0 <= start < end < len(kept[sentence])
             ):
-                first = offsets[sentence] + sum(kept[sentence][:start])
-                last = offsets[sentence] + sum(kept[sentence][:end])
+                first = offsets[sentence] + kept[sentence][start]
+                last = offsets[sentence] + kept[sentence][end]
                 if first < last:
                     found.add(DocRedMention(first, last))
             case _:
@@ -126,16 +136,14 @@ def topic_of(document: DocRedDocument) -> int | None:
     """
     title = _IN_BRACKETS.sub(" ", document.title)
     whole, before_comma = _fold(title), _fold(title.split(",")[0])
+    with_brackets = _fold(document.title)
+    folded = [[_fold(name) for name in entity.names] for entity in document.entities]
     for fits in (
-        lambda name: name in (whole, _fold(document.title)),
+        lambda name: name in (whole, with_brackets),
         lambda name: name == before_comma,
         lambda name: len(whole) > 1 and _is_within(whole, name),
     ):
-        fitting = [
-            number
-            for number, entity in enumerate(document.entities)
-            if any(fits(_fold(name)) for name in entity.names)
-        ]
+        fitting = [number for number, names in enumerate(folded) if any(map(fits, names))]
         if fitting:
             return min(fitting, key=lambda number: document.entities[number].mentions[0])
     return None
@@ -216,10 +224,7 @@ class DocRed:
         intake = Intake(staging, settings, self.path)
         names = _relation_names(self._names_file)
         for official, path in self.documents.items():
-            records = _read_json(path)
-            if not isinstance(records, list):
-                raise FormatError(f"{path}: expected a list of documents")
-            for number, record in enumerate(records, start=1):
+            for number, record in enumerate(_documents_in(path), start=1):
                 try:
                     self._add(f"{official}-{number}", parse_document(record), names, intake)
                 except BadLineError as error:
@@ -276,15 +281,82 @@ def _relation_names(path: Path | None) -> dict[str, str]:
 
 
 def _read_json(path: Path) -> Any:
-    try:
-        with open_by_content(path) as stream:
-            content = stream.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise FormatError(f"{path} is larger than {_LARGEST_FILE >> 30} GiB; is it DocRED?")
+    with reading(path, "JSON"), open_by_content(path) as stream:
+        content = stream.read(_LARGEST_NAMES + 1)
+        if len(content) > _LARGEST_NAMES:
+            raise FormatError(f"{path} is larger than {_LARGEST_NAMES >> 20} MiB; is it DocRED?")
         return json.loads(content)
-    except (ValueError, RecursionError, EOFError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(f"{path}: not JSON, or truncated ({error})") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _documents_in(path: Path) -> Iterator[Any]:
+    """Read a list of documents, holding no more than one of them in memory."""
+    with reading(path, "JSON"), open_by_content(path) as stream:
+        yield from _JsonList(MeteredStream(stream, path), path).items()
+
+
+class _JsonList:
+    """A list in JSON that is read item by item, in whatever encoding JSON may be written."""
+
+    def __init__(self, stream: MeteredStream, path: Path) -> None:
+        self._stream, self._path = stream, path
+        beginning = stream.read(_BLOCK)
+        encoding = json.detect_encoding(beginning)
+        self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+        self._text, self._at = self._decoder.decode(beginning), 0
+
+    def items(self) -> Iterator[Any]:
+        """Give the items in order."""
+        if self._next_character() not in ("[", ""):
+            raise FormatError(f"{self._path}: expected a list of documents")
+        self._take("[")
+        if self._next_character() != "]":
+            yield self._value()
+            while self._next_character() == ",":
+                self._at += 1
+                yield self._value()
+        self._take("]")
+        if self._next_character():
+            raise FormatError(f"{self._path}: not JSON (something follows the list)")
+
+    def _take(self, character: str) -> None:
+        if (found := self._next_character()) != character:
+            what = f"there is {found!r}" if found else "it ends"
+            raise FormatError(f"{self._path}: not JSON, or truncated ({what} before {character!r})")
+        self._at += 1
+
+    def _value(self) -> Any:
+        self._next_character()
+        size = _BLOCK
+        while True:
+            problem: json.JSONDecodeError | None = None
+            try:
+                value, end = json.JSONDecoder().raw_decode(self._text, self._at)
+                if end < len(self._text):  # else a number could go on
+                    self._at = end
+                    return value
+            except json.JSONDecodeError as error:
+                problem = error
+            if len(self._text) - self._at > _LARGEST_DOCUMENT:
+                raise FormatError(
+                    f"{self._path}: not JSON, or one document of more than"
+                    f" {_LARGEST_DOCUMENT >> 20} MiB ({problem})"
+                )
+            if not self._read_on(size):
+                raise FormatError(f"{self._path}: not JSON, or truncated ({problem})")
+            size *= 2
+
+    def _next_character(self) -> str:
+        """Go to the next character that is no space; give it, or nothing at the end."""
+        while True:
+            found = _SPACE.match(self._text, self._at)
+            self._at = found.end() if found else self._at
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._read_on(_BLOCK):
+                return ""
+
+    def _read_on(self, size: int) -> bool:
+        block = self._stream.read(size)
+        self._text = self._text[self._at :] + self._decoder.decode(block, final=not block)
+        self._at = 0
+        return bool(block)

@@ -8,10 +8,11 @@ The archive (or the folder that it was unpacked to) holds `{train,valid,test}.pk
     unknown_words.tsv   word, natural logarithm of its probability
 """
 
+import reprlib
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from lrlm.artifacts import new_folder
 from lrlm.characters import check_characters, clean_name
 from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
-from lrlm.corpora.importers.plain_pickle import load_plain, stream_plain_list
+from lrlm.corpora.importers.plain_pickle import find_references, load_plain, stream_plain_list
 from lrlm.corpora.importers.release_article import ArticleReader, entity_name, relation_name
 from lrlm.corpora.importers.release_vectors import copy_word_log_probs, write_vectors
 from lrlm.corpora.importers.safe_files import files_in
@@ -95,6 +96,8 @@ class _Release:
 
     path: Path
     files: Mapping[str, Path]
+    _references: dict[str, frozenset[int]] = field(default_factory=dict)
+    """What the pickles refer back to, once it is known."""
 
     @property
     def splits(self) -> list[str]:
@@ -111,7 +114,10 @@ class _Release:
         return str(self.files[name]) if self.path.is_dir() else f"{self.path}: {name}"
 
     def items(self, name: str) -> Iterator[Any]:
-        return stream_plain_list(self.files[name], self.where(name))
+        """Read a pickled list item by item, as often as is wanted."""
+        if name not in self._references:
+            self._references[name] = find_references(self.files[name], self.where(name))
+        return stream_plain_list(self.files[name], self.where(name), self._references[name])
 
 
 def _open_release(path: Path, scratch: Path, progress: Progress) -> _Release:
@@ -154,7 +160,9 @@ def _read_relation_names(release: _Release) -> dict[int, str]:
     names: dict[int, str] = {}
     for number, name in content.items():
         if not isinstance(name, str) or not clean_name(name):
-            raise FormatError(f"{where}: {name!r} is not a name for the relation {number}")
+            raise FormatError(
+                f"{where}: {reprlib.repr(name)} is not a name for the relation {number}"
+            )
         check_characters(name, f"{where}: the name of the relation {number}")
         names[number] = clean_name(name)
     often = Counter(names.values())
@@ -168,10 +176,9 @@ def _profile(release: _Release) -> Profile:
     """See from the first articles which conventions their tokens follow."""
     texts: list[str] = []
     for name in (f"{split}.pkl" for split in release.splits):
-        items = stream_plain_list(release.files[name], release.where(name), in_one_pass=True)
         texts += (
-            " ".join(map(str, article[0]))
-            for article in islice(items, _SAMPLED_ARTICLES)
+            " ".join(word for word in article[0] if isinstance(word, str))
+            for article in islice(release.items(name), _SAMPLED_ARTICLES)
             if isinstance(article, tuple) and article and isinstance(article[0], list)
         )
     profile = detect_profile(texts)

@@ -24,6 +24,9 @@ _NOT_A_FACT, _ANCHOR, _TITLE = -1, -2, -3
 _MOST_FORMS = 1_000_000
 """Of all relations of an article together; more are not knowledge but an attack."""
 
+_LONGEST_SPAN = 1000
+"""Tokens; comparing many long ones would take for ever."""
+
 _Words = tuple[str, ...]
 _Key = tuple[str, str]
 """The type and the object of a relation."""
@@ -96,6 +99,7 @@ class ArticleReader:
             case (int(start), int(end), int(type_), int(index), int(form)):
                 if index in star.keys:
                     is_there = relations[index][0] == type_ and 0 <= start < end <= len(words)
+                    is_there = is_there and end - start <= _LONGEST_SPAN
                     if is_there and star.fits(index, form, tuple(words[start:end])):
                         return start, end, index, form
                 elif 0 <= index < len(relations):

@@ -34,6 +34,8 @@ from lrlm.text_files import BadLineError
 _NOT_GOOD = frozenset(("bad", "toFix"))
 """What annotators said of texts that do not tell the triples."""
 _NO_NAMES = frozenset(("pronoun", "demonstrative"))
+_LONGEST_NAME = 2000
+"""Characters; what is longer is no name of DBpedia, and patterns take long to read it."""
 _ARTICLE_BEFORE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\s*['’]s?$")
 _BEFORE = re.compile(r"[\s,;:\"“”]+|(?P<word>[a-z]\w*)(?=[\s,])")
@@ -56,7 +58,7 @@ def triples_of(entry: Element) -> list[WebNlgTriple]:
     triples = []
     for element in entry.iterfind("modifiedtripleset/mtriple"):
         parts = [part.strip() for part in (element.text or "").split(" | ")]
-        if len(parts) != 3 or not all(parts):
+        if len(parts) != 3 or not all(parts) or max(map(len, parts)) > _LONGEST_NAME:
             raise BadLineError(f"not subject | relation | object: {(element.text or '')[:80]!r}")
         triples.append(WebNlgTriple(*parts))
     if not triples:
@@ -207,8 +209,10 @@ def _gold(lex: Element, text: str, star: set[str], intake: Intake) -> list[dict[
         if reference is None:
             intake.left_out["references that are not in the text"] += 1
             continue
-        forms = dbpedia_forms(reference.entity)
-        name = name_within(text, reference.start, reference.end, forms)
+        name = None
+        if max(reference.end - reference.start, len(reference.entity)) <= _LONGEST_NAME:
+            forms = dbpedia_forms(reference.entity)
+            name = name_within(text, reference.start, reference.end, forms)
         if name is None or element.get("type") in _NO_NAMES:
             intake.left_out["references that are no names"] += 1
         elif reference.entity not in star:

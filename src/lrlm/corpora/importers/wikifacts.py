@@ -10,6 +10,7 @@ The tar (or its unpacked folder) has for each topic the files `NUMBER.FREEBASEID
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from lrlm.text_files import BadLineError
 _FILE = re.compile(r"(\d+)\.([a-z]\.\w+|\w+)\.(sm|fb|en)")
 _MENTION = re.compile(r"@@(?P<words>[^@\n]+?)/(?P<kind>[fa])/ns/(?P<id>[^\s@/]+)@@")
 _PART = re.compile(r'\[[^\]]*\]|"(?:[^"\\]|\\.)*"\S*|\S+')
+_FIELD = re.compile(r'"(?:[^"\\]|\\.)*"\S*|\S+')
 _LITERAL = re.compile(r'"(.*)"(?:@\S+|\^\^\S+)?')
 _LARGEST_TEXT = 64 << 20
 """Bytes of one file; a larger one is not an article."""
@@ -60,16 +62,17 @@ def parse_facts(line: str) -> Iterator[tuple[str, str, str, bool]]:
     A compound value as the subject gives no fact; as the object it gives one for each of its
     fields, with the field's type and value.
     """
-    parts = _PART.findall(line)
+    parts = [match[0] for match in islice(_PART.finditer(line), 4)]
     if len(parts) != 3:
-        raise BadLineError(f"expected subject, relation and object, found {len(parts)} parts")
+        found = "more than 3" if len(parts) > 3 else len(parts)
+        raise BadLineError(f"expected subject, relation and object, found {found} parts")
     subject, relation, object_ = parts
     if subject.startswith("["):
         return
     if not object_.startswith("["):
         yield _id(subject), _id(relation), *_object(object_)
         return
-    _, *fields = _PART.findall(object_[1:-1]) or [""]
+    _, *fields = _FIELD.findall(object_[1:-1]) or [""]
     if not fields or len(fields) % 2:
         raise BadLineError("a compound value must hold an id, a relation and an object")
     for field, value in zip(fields[::2], fields[1::2], strict=True):

@@ -24,7 +24,7 @@ from lrlm.text_files import BadLineError, BadLines, raw_lines, read_records
 
 _FILE = re.compile(r"wiki\.(train|valid|test)\.(?:tokens|raw)(?:\.\w+)?")
 _TITLE = re.compile(r" ?= (?!= )(.+)(?<! =) = ?")
-_SECTION = re.compile(r" ?(?:= ){2,}.+(?: =){2,} ?")
+_SECTION = re.compile(r" ?= = .+ = = ?")
 _WIKIDATA_ID = re.compile(r"Q[1-9]\d*")
 
 _Words = tuple[str, ...]
