@@ -1,17 +1,17 @@
 """Train a model on a corpus, or resume training that was stopped."""
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
-from lrlm.artifacts import new_folder, replace_file, sole_writer
+from lrlm.artifacts import MANIFEST, is_disk_full, new_folder, replace_file, sole_writer
 from lrlm.backbones import BackboneConfig, register_backbone
 from lrlm.corpora import Corpus
-from lrlm.errors import ExistsError, InputError
+from lrlm.errors import ExistsError, InputError, LrlmError, StoppedError
 from lrlm.features import make_features
 from lrlm.heads import measure_softmax_cost
 from lrlm.progress import Progress, silent
@@ -123,7 +123,10 @@ def train(
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
     register_token_space(type(chosen.vocabulary))
     device = choose_device(chosen.training.device)
-    with joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes:
+    with (
+        _full_disk_told(out),
+        joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes,
+    ):
         with processes.first_before_others():
             if processes.is_first and not is_there:
                 _start(
@@ -151,6 +154,20 @@ def train(
                 progress=progress,
                 reporter=reporter or _forwarded(progress),
             )
+
+
+@contextmanager
+def _full_disk_told(out: Path) -> Iterator[None]:
+    """Say that a run can be resumed, if it was there when the disk became full."""
+    try:
+        yield
+    except (OSError, LrlmError) as error:
+        if not is_disk_full(error) or not (out / MANIFEST).exists():
+            raise
+        raise StoppedError(
+            f"the disk is full: there is no room left to write to {out}; what was saved before is"
+            " kept, and the run can be resumed once there is room"
+        ) from error
 
 
 def user_cache() -> Path:
