@@ -38,7 +38,7 @@ from lrlm.training.environment import Position, Reporter, TrainingEnvironment
 from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
-from lrlm.training.processes import Processes, joined
+from lrlm.training.processes import Launcher, Processes, joined
 
 SPLITS = ("train", "valid")
 """What training reads."""
@@ -123,7 +123,9 @@ def train(
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
     register_token_space(type(chosen.vocabulary))
     device = choose_device(chosen.training.device)
+    launcher = Launcher()
     with (
+        launcher.outlived_briefly(),
         _full_disk_told(out),
         joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes,
     ):
@@ -149,6 +151,7 @@ def train(
                 corpus,
                 setup,
                 processes=processes,
+                launcher=launcher,
                 device=device,
                 tensorboard=tensorboard,
                 progress=progress,
@@ -301,6 +304,7 @@ def _train(
     setup: RunSetup,
     *,
     processes: Processes,
+    launcher: Launcher,
     device: torch.device,
     tensorboard: bool,
     progress: Progress,
@@ -325,7 +329,7 @@ def _train(
             environment = TrainingEnvironment(
                 device=device,
                 processes=processes,
-                interruption=stack.enter_context(watched()),
+                interruption=stack.enter_context(watched(is_orphaned=lambda: launcher.is_gone)),
                 reporter=reporter,
                 checkpoints=checkpoints,
                 metrics=metrics,
