@@ -17,7 +17,7 @@ from threading import Event
 from typing import IO, Any
 from uuid import uuid4
 
-from lrlm.errors import ExistsError, FormatError, InputError
+from lrlm.errors import DiskFullError, ExistsError, FormatError, InputError, LrlmError
 
 try:
     import fcntl
@@ -39,13 +39,19 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Open a new folder to fill; it becomes `target` when the block ends without an error.
 
     An existing `target` is refused unless it is empty, or it was written by lrlm and `overwrite`
-    is set; it then stays in place until the new one is complete.
+    is set; it then stays in place until the new one is complete. A full disk is told as one.
     """
+    with disk_full_told(target), _draft_of(target, overwrite=overwrite) as draft:
+        yield draft
+
+
+@contextmanager
+def _draft_of(target: Path, *, overwrite: bool) -> Iterator[Path]:
     target = Path(os.path.realpath(target))  # a link stays, and what it leads to is replaced
     parent = target.parent
     if not parent.is_dir():
         raise InputError(f"{parent} is not a folder; make it first, or choose another place")
-    draft, aside = parent / f".{target.name}{DRAFT}", parent / f".{target.name}.previous"
+    draft, aside = _draft_path(target), parent / f".{target.name}.previous"
     with sole_writer(parent / f".{target.name}.lock", target):
         if aside.exists():  # killed between the two renames below
             shutil.rmtree(aside) if target.exists() else aside.rename(target)
@@ -203,8 +209,14 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to write piece by piece; it appears when the block ends without an error.
 
     Two writers of one file at once do not disturb each other: the last one's file stays. A device
-    or a pipe is written to directly.
+    or a pipe is written to directly. A full disk is told as one.
     """
+    with disk_full_told(path), _draft_file(path) as file:
+        yield file
+
+
+@contextmanager
+def _draft_file(path: Path) -> Iterator[IO[bytes]]:
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
@@ -224,3 +236,40 @@ def move_into_place(draft: Path, path: Path) -> None:
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_TOLD_AS_FULL = ("No space left on device", "Disk quota exceeded", "database or disk is full")
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Tell whether an error says that there is no room left, whoever raised it.
+
+    Several libraries that write files give no number with an error, only the system's words.
+    """
+    if isinstance(error, DiskFullError) or getattr(error, "errno", None) in _FULL:
+        return True
+    return any(words in str(error) for words in _TOLD_AS_FULL)
+
+
+@contextmanager
+def disk_full_told(target: Path) -> Iterator[None]:
+    """Turn the many errors of a full disk into one that names what was to be written."""
+    try:
+        yield
+    except (OSError, LrlmError) as error:
+        inner = getattr(error, "path", None)
+        is_part = inner is not None and _draft_path(target) in inner.parents
+        if not is_disk_full(error) or (isinstance(error, DiskFullError) and not is_part):
+            raise
+        full = DiskFullError(
+            f"the disk is full: there is no room left to write {target}; what was there before is"
+            " unchanged"
+        )
+        full.path = target
+        raise full from error
+
+
+def _draft_path(target: Path) -> Path:
+    real = Path(os.path.realpath(target))
+    return real.with_name(f".{real.name}{DRAFT}")

@@ -4,6 +4,8 @@ A message says what is wrong, where, and what to do. It names no option of the c
 an option would help, the error has a type of its own, by which the command line knows its remedy.
 """
 
+from pathlib import Path
+
 
 class LrlmError(Exception):
     """Anything that this library raises on purpose; its message is one clear sentence.
@@ -46,6 +48,13 @@ class TopicLookupError(InputError):
 
 class TextTooLongError(InputError):
     """A text has more characters than are read at once."""
+
+
+class DiskFullError(LrlmError):
+    """There was no room to write something; what was there before is unchanged."""
+
+    path: Path | None = None
+    """What was to be written, where that is known."""
 
 
 class WorkerError(LrlmError):

@@ -5,6 +5,8 @@ file that is not as it should be is refused by its name.
 """
 
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +21,9 @@ from lrlm.text_files import reading
 _LONGEST_NAME = 1 << 14
 _LARGEST_NAMES = 1 << 20
 
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
+"""How the library that writes tensors tells an error of the system, such as a full disk."""
+
 Shape = Sequence[int | None]
 """The size of each dimension; None stands for any size."""
 
@@ -27,7 +32,13 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors by name."""
     path.touch()  # for the permissions that files have here; those of the library are narrower
     mode = path.stat().st_mode
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    try:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:
+        number = _SYSTEM_ERROR.search(str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
     path.chmod(mode)
 
 

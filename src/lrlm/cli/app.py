@@ -97,7 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        file = error.filename2 or error.filename  # of two files, the one that is written
+        where = f"{file}: " if file else ""
         return _fail(f"{where}{error.strerror or error}")
     return _fail(STOPPED) if code == _AFTER_CTRL_C else int(code or 0)
 

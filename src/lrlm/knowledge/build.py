@@ -37,7 +37,7 @@ from lrlm.progress import Progress, silent
 from lrlm.text_files import BadLines, beginning_of, read_records
 
 _PLAN = "plan.json"
-_PARSERS = 2
+_PARSERS = 3
 """Counts up when the same lines give other statements: parts of before are not used then."""
 
 

@@ -1,17 +1,17 @@
 """Train a model on a corpus, or resume training that was stopped."""
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
-from lrlm.artifacts import new_folder, replace_file, sole_writer
+from lrlm.artifacts import MANIFEST, is_disk_full, new_folder, replace_file, sole_writer
 from lrlm.backbones import BackboneConfig, register_backbone
 from lrlm.corpora import Corpus
-from lrlm.errors import ExistsError, InputError
+from lrlm.errors import ExistsError, InputError, LrlmError, StoppedError
 from lrlm.features import make_features
 from lrlm.heads import measure_softmax_cost, register_token_layers
 from lrlm.progress import Progress, silent
@@ -38,7 +38,7 @@ from lrlm.training.environment import Position, Reporter, TrainingEnvironment
 from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
-from lrlm.training.processes import Processes, joined
+from lrlm.training.processes import Launcher, Processes, joined
 
 SPLITS = ("train", "valid")
 """What training reads."""
@@ -142,7 +142,12 @@ def train(
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
     _register(chosen)
     device = choose_device(chosen.training.device)
-    with joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes:
+    launcher = Launcher()
+    with (
+        launcher.outlived_briefly(),
+        _full_disk_told(out),
+        joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes,
+    ):
         with processes.first_before_others():
             if processes.is_first and not is_there:
                 _start(
@@ -165,11 +170,26 @@ def train(
                 corpus,
                 setup,
                 processes=processes,
+                launcher=launcher,
                 device=device,
                 tensorboard=tensorboard,
                 progress=progress,
                 reporter=reporter or _forwarded(progress),
             )
+
+
+@contextmanager
+def _full_disk_told(out: Path) -> Iterator[None]:
+    """Say that a run can be resumed, if it was there when the disk became full."""
+    try:
+        yield
+    except (OSError, LrlmError) as error:
+        if not is_disk_full(error) or not (out / MANIFEST).exists():
+            raise
+        raise StoppedError(
+            f"the disk is full: there is no room left to write to {out}; what was saved before is"
+            " kept, and the run can be resumed once there is room"
+        ) from error
 
 
 def user_cache() -> Path:
@@ -312,6 +332,7 @@ def _train(
     setup: RunSetup,
     *,
     processes: Processes,
+    launcher: Launcher,
     device: torch.device,
     tensorboard: bool,
     progress: Progress,
@@ -336,7 +357,7 @@ def _train(
             environment = TrainingEnvironment(
                 device=device,
                 processes=processes,
-                interruption=stack.enter_context(watched()),
+                interruption=stack.enter_context(watched(is_orphaned=lambda: launcher.is_gone)),
                 reporter=reporter,
                 checkpoints=checkpoints,
                 metrics=metrics,
