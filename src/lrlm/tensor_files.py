@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lrlm.checks import check_shape
 from lrlm.errors import FormatError, ShapeError
+from lrlm.plain_data import read_json
 
 Shape = Sequence[int | None]
 """The size of each dimension; None stands for any size."""
@@ -56,12 +57,7 @@ def write_names(path: Path, names: Sequence[str]) -> None:
 
 def read_names(path: Path, *, count: int) -> tuple[str, ...]:
     """Read `count` names that all differ."""
-    try:
-        names = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FormatError(f"{path}: there is no such file") from None
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: cannot be read ({error})") from None
+    names = read_json(path)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise FormatError(f"{path}: must be a list of names")
     if len(set(names)) != len(names):

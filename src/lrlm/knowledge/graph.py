@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from lrlm.artifacts import read_manifest
+from lrlm.artifacts import MANIFEST, check_files, read_manifest
 from lrlm.characters import LONE_SURROGATE, clean_name
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge.index import INDEX, KEY_LENGTH, fold, likeness, near_keys
@@ -90,6 +90,11 @@ class KnowledgeGraph:
         self.manifest = read_manifest(
             self.folder, format=FORMAT, version=VERSION, hint="make one with 'lrlm kg build'"
         )
+        where = self.folder / MANIFEST
+        tables = self.manifest.get("tables")
+        if not isinstance(tables, dict) or type(tables.get("entities")) is not int:
+            raise FormatError(f"{where}: the number of entities is missing; build the graph again")
+        self._is_checked = False
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
@@ -277,6 +282,8 @@ class KnowledgeGraph:
 
     def _open_here(self) -> sqlite3.Connection:
         """Give this process's own connection: one must not be carried over a fork."""
+        if not self._is_checked:
+            self._check()
         if self._connection is None or self._process != os.getpid():
             path = quote(str((self.folder / INDEX).absolute()))
             self._connection = sqlite3.connect(
@@ -284,6 +291,11 @@ class KnowledgeGraph:
             )
             self._process = os.getpid()
         return self._connection
+
+    def _check(self) -> None:
+        """Compare the index with the manifest before it is first used, if it is not too large."""
+        check_files(self.folder, self.manifest, (INDEX,))
+        self._is_checked = True
 
 
 # Keys at the same place belong to entities with most facts first, so that a limit keeps those.

@@ -23,9 +23,10 @@ from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
     AnyPath,
-    move_into_place,
+    check_files,
+    fingerprints_in,
     read_manifest,
-    replace_file,
+    replace_listed,
     write_manifest,
 )
 from lrlm.batching import Collator, Encoder, IdLimits
@@ -35,6 +36,7 @@ from lrlm.features import Features
 from lrlm.heads import SoftmaxCost
 from lrlm.knowledge import Topic
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
+from lrlm.plain_data import read_bytes
 from lrlm.runs.config import RunConfig
 from lrlm.runs.settings import to_toml
 from lrlm.runs.sizes import CHOICES, read_config
@@ -49,6 +51,7 @@ WEIGHTS = "weights.safetensors"
 CHECKPOINTS = "checkpoints"
 METRICS = "metrics.jsonl"
 
+_LARGEST_CONFIG = 1 << 16
 _HINT = "train one first ('lrlm train')"
 
 Tensors = dict[str, Tensor]
@@ -138,12 +141,15 @@ def write_setup(
             "relation_types": len(features.relations.types),
             "objects": len(features.relations.objects),
         },
+        files=fingerprints_in(folder),
     )
 
 
 def write_config(folder: Path, config: RunConfig) -> None:
     """Write or replace the configuration of a run."""
-    replace_file(folder / CONFIG, to_toml(config, CHOICES).encode())
+    draft = folder / f".{CONFIG}{DRAFT}"
+    draft.write_text(to_toml(config, CHOICES), encoding="utf-8")
+    replace_listed(draft, folder / CONFIG)
 
 
 def read_run_manifest(folder: Path) -> dict[str, Any]:
@@ -164,14 +170,16 @@ def read_run_config(folder: Path) -> RunConfig:
     """Read the configuration of a run."""
     path = folder / CONFIG
     try:
-        return read_config(path.read_text(encoding="utf-8"), where=str(path))
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_bytes(path, largest=_LARGEST_CONFIG).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise FormatError(f"{path}: cannot be read ({error})") from None
+    return read_config(text, where=str(path))
 
 
 def read_setup(folder: Path) -> RunSetup:
-    """Read what `write_setup` wrote; the corpus is not needed."""
+    """Read what `write_setup` wrote, and check its files; the corpus is not needed."""
     manifest = read_run_manifest(folder)
+    check_files(folder, manifest, but=(WEIGHTS,))
     config = read_run_config(folder)
     features = Features.open(folder / FEATURES)
     return RunSetup(manifest, config, config.vocabulary.open(folder, manifest, features), features)
@@ -197,6 +205,7 @@ class Run:
                 f"{folder} has no weights yet: they are written after the first validation of"
                 " training"
             )
+        check_files(folder, setup.manifest, (WEIGHTS,))
         with torch.random.fork_rng(devices=[]):
             model = setup.new_model()
         try:
@@ -270,7 +279,7 @@ def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Replace the best weights of a run; the old ones are there until the new ones are."""
     draft = folder / f".{WEIGHTS}{DRAFT}"
     write_tensors(draft, weights)
-    move_into_place(draft, folder / WEIGHTS)
+    replace_listed(draft, folder / WEIGHTS)
 
 
 def weights_of(model: nn.Module) -> Tensors:
