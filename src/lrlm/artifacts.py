@@ -37,7 +37,9 @@ DRAFT = ".partial"
 """The ending of the names of files and folders that are not complete yet."""
 
 _FILES, _SEAL = "files", "sha256"
-_CHANGED = "is not as it was written; it is damaged or was changed by another program"
+_CHANGED = (
+    "cannot be read (it is not as lrlm wrote it: it is damaged, or another program changed it)"
+)
 _LARGEST_MANIFEST = 16 << 20
 _ATTEMPTS = 5
 _CHUNK = 1 << 20
@@ -235,8 +237,7 @@ def fingerprints_in(folder: Path) -> list[dict[str, Any]]:
         if path.is_file():
             found.append(fingerprint(path))
         else:
-            manifest = path / MANIFEST
-            inside = [fingerprint(manifest)] if manifest.is_file() else fingerprints_in(path)
+            inside = [fingerprint(path / MANIFEST)] if _is_ours(path) else fingerprints_in(path)
             found += [{**each, "name": f"{path.name}/{each['name']}"} for each in inside]
     return found
 
@@ -292,10 +293,11 @@ def _difference(path: Path, accepted: Sequence[Mapping[str, Any]]) -> str | None
     try:
         size = path.stat().st_size
         if all(size != entry["bytes"] for entry in accepted):
-            return f"has {size:,} bytes, not the {accepted[0]['bytes']:,} that were written"
+            wanted = accepted[0]["bytes"]
+            return f"cannot be read (it has {size:,} bytes, not the {wanted:,} that were written)"
         digest = fingerprint(path)["sha256"]
     except FileNotFoundError:
-        return "is missing"
+        return "cannot be read (it is missing)"
     except OSError as error:
         return f"cannot be read ({error.strerror or error})"
     return None if any(digest == entry["sha256"] for entry in accepted) else _CHANGED
@@ -331,6 +333,8 @@ def replace_listed(draft: Path, path: Path) -> None:
 def rewrite_manifests(folder: Path) -> None:
     """Fingerprint the files of all folders with manifests in a folder again, innermost first."""
     for path in sorted(folder.rglob(MANIFEST), key=lambda path: -len(path.parts)):
+        if not _is_ours(path.parent):
+            continue
         manifest, _ = _parse_manifest(path)
         content = {key: value for key, value in manifest.items() if key not in (_SEAL, _FILES)}
         write_manifest(path.parent, **content, files=fingerprints_in(path.parent))

@@ -36,7 +36,7 @@ def read_bytes(path: Path, *, largest: int = LARGEST_FILE) -> bytes:
         with path.open("rb") as file:
             content = file.read(largest + 1)
     except FileNotFoundError:
-        raise FormatError(f"{path}: there is no such file") from None
+        raise FormatError(f"{path}: cannot be read (there is no such file)") from None
     except OSError as error:
         raise FormatError(f"{path}: cannot be read ({error.strerror or error})") from None
     if len(content) > largest:
@@ -62,7 +62,7 @@ def parse_json(text: str | bytes, *, where: str, finite: bool = True) -> Any:
     except RecursionError:
         raise FormatError(f"{where}: cannot be read (nested too deep)") from None
     except ValueError as error:
-        raise FormatError(f"{where}: not JSON ({error})") from None
+        raise FormatError(f"{where}: cannot be read (not JSON: {error})") from None
 
 
 def parse_toml(text: str, *, where: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import lrlm
+from lrlm.artifacts import rewrite_manifests
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Entity, KnowledgeGraph, Relation
 from lrlm.knowledge.build import build_graph
@@ -92,10 +93,16 @@ def test_a_number_that_no_build_wrote_stays_as_it_is(tmp_path: Path, amount: str
     site = "http://www.wikidata.org"
     number = '"5"^^<http://www.w3.org/2001/XMLSchema#decimal>'
     (tmp_path / "dump.nt").write_text(f"<{site}/entity/Q1> <{site}/prop/direct/P1> {number} .\n")
-    graph = build_graph(tmp_path / "kg", [tmp_path / "dump.nt"]).graph
+    build_graph(tmp_path / "kg", [tmp_path / "dump.nt"])
     with closing(sqlite3.connect(tmp_path / "kg" / INDEX)) as index:
         index.execute("UPDATE stars SET facts = replace(facts, '5', ?)", (amount,))
         index.commit()
+    with pytest.raises(
+        FormatError, match=r"graph\.sqlite: cannot be read .* build the graph again"
+    ):
+        KnowledgeGraph.open(tmp_path / "kg").topic("Q1")
+    rewrite_manifests(tmp_path / "kg")
+    graph = KnowledgeGraph.open(tmp_path / "kg")
     assert graph.topic("Q1").relations == (Relation("P1", amount),)
 
 

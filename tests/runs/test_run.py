@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from lrlm.artifacts import rewrite_manifests
 from lrlm.backbones import TransformerXlConfig
 from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
@@ -228,9 +229,13 @@ def test_weights_of_another_model_are_refused(
     shutil.copytree(run_folder, copied)
     config = (copied / "config.toml").read_text()
     (copied / "config.toml").write_text(config.replace("hidden_size = 10", "hidden_size = 11"))
+    with pytest.raises(FormatError, match=r"config\.toml: cannot be read"):
+        Run.open(copied)
+    rewrite_manifests(copied)
     with pytest.raises(FormatError, match="belong to another model"):
         Run.open(copied)
     (copied / "weights.safetensors").write_bytes(b"nothing")
+    rewrite_manifests(copied)
     with pytest.raises(FormatError, match="cannot be used"):
         Run.open(copied)
     (copied / "weights.safetensors").unlink()

@@ -26,7 +26,6 @@ from lrlm.artifacts import (
     MANIFEST,
     check_files,
     fingerprint,
-    fingerprints_in,
     read_manifest,
     write_manifest,
 )
@@ -152,6 +151,7 @@ class CorpusWriter:
         train = self.statistics.get("train", SplitStatistics())
         words = Vocabulary.from_counts(train.word_counts, documents=train.documents)
         (self.folder / WORDS).write_text(words.to_json(), encoding="utf-8")
+        names = [WORDS, *(f"{split}.parquet" for split in self._writers)]
         write_manifest(
             self.folder,
             format=FORMAT,
@@ -164,7 +164,7 @@ class CorpusWriter:
                 for split in SPLITS
                 if split in self.statistics
             },
-            files=fingerprints_in(self.folder),
+            files=[fingerprint(self.folder / name) for name in sorted(names)],
         )
 
     def __enter__(self) -> Self:
@@ -254,12 +254,21 @@ class Corpus:
     def fingerprint(self) -> str:
         """Names the corpus by the content of its files; what else lies beside them does not matter.
 
-        All files are read for it.
+        All files are read for it. What the manifest says of the files is left out, so that a
+        corpus has the name that version 0.1, which kept no checksums, gave it.
         """
-        names = (MANIFEST, WORDS, *(f"{split}.parquet" for split in SPLITS))
+        names = (WORDS, *(f"{split}.parquet" for split in SPLITS))
         files = sorted(path for name in names if (path := self.folder / name).is_file())
-        digests = [fingerprint(path) for path in files]
+        digests = [self._manifest_fingerprint(), *(fingerprint(path) for path in files)]
         return hashlib.sha256(json.dumps(digests).encode()).hexdigest()
+
+    def _manifest_fingerprint(self) -> dict[str, Any]:
+        if "files" not in self.manifest:
+            return fingerprint(self.folder / MANIFEST)
+        content = {key: value for key, value in self.manifest.items() if key != "files"}
+        text = (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
+        digest = hashlib.sha256(text).hexdigest()
+        return {"name": MANIFEST, "bytes": len(text), "sha256": digest}
 
     @cached_property
     def words(self) -> Vocabulary:
@@ -304,7 +313,10 @@ class Corpus:
         making documents of it takes.
         """
         if name not in self._checked:
-            check_files(self.folder, self.manifest, (name,))
+            try:
+                check_files(self.folder, self.manifest, (name,))
+            except FormatError as error:
+                raise FormatError(f"{error}; build the corpus again") from None
             self._checked.add(name)
 
     def documents(self, split: str) -> Iterator[LinkedDocument]:

@@ -294,7 +294,10 @@ class KnowledgeGraph:
 
     def _check(self) -> None:
         """Compare the index with the manifest before it is first used, if it is not too large."""
-        check_files(self.folder, self.manifest, (INDEX,))
+        try:
+            check_files(self.folder, self.manifest, (INDEX,))
+        except FormatError as error:
+            raise FormatError(f"{error}; build the graph again") from None
         self._is_checked = True
 
 
