@@ -9,13 +9,14 @@ metrics.jsonl         losses and validations
 checkpoints/          where training goes on from; not needed to use the model
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -38,7 +39,7 @@ from lrlm.knowledge import Topic
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
 from lrlm.plain_data import read_bytes
 from lrlm.runs.config import RunConfig
-from lrlm.runs.settings import to_toml
+from lrlm.runs.settings import to_nested, to_toml
 from lrlm.runs.sizes import CHOICES, read_config
 from lrlm.tensor_files import write_tensors
 from lrlm.text import LinkedDocument, TokenSpace
@@ -52,6 +53,8 @@ CHECKPOINTS = "checkpoints"
 METRICS = "metrics.jsonl"
 
 _LARGEST_CONFIG = 1 << 16
+_MODEST_MODEL = 64 << 20
+"""Bytes of one matrix that need no reason."""
 _HINT = "train one first ('lrlm train')"
 
 Tensors = dict[str, Tensor]
@@ -93,20 +96,37 @@ class RunSetup:
             limits=IdLimits(self.space.size, len(relations.types), len(relations.objects)),
         )
 
-    def new_model(self) -> LanguageModel:
-        """Build the model with fresh weights."""
+    def new_model(self, *, device: str = "cpu") -> LanguageModel:
+        """Build the model with fresh weights; on the device `meta` it takes no memory."""
         relations = self.features.relations
-        return build_model(
-            self.config.model,
-            ModelSizes(
-                tokens=self.space.size,
-                types=len(relations.types),
-                form_features=self.features.featuriser.width,
-                token_counts=self.space.counts,
-                type_vectors=relations.types_KD,
-                object_vectors=relations.objects_OD,
-            ),
-        )
+        with torch.device(device) if device != "cpu" else nullcontext():
+            return build_model(
+                self.config.model,
+                ModelSizes(
+                    tokens=self.space.size,
+                    types=len(relations.types),
+                    form_features=self.features.featuriser.width,
+                    token_counts=self.space.counts,
+                    type_vectors=relations.types_KD.to(device),
+                    object_vectors=relations.objects_OD.to(device),
+                ),
+            )
+
+    def check_shapes(self, weights: Path) -> None:
+        """Refuse settings that ask for far more memory than a file of weights gives reason for.
+
+        The model is built without memory for that, where the settings are so large that it could
+        not be built to see whether the weights fit.
+        """
+        widest = max(_whole_numbers(to_nested(self.config.model, CHOICES)))
+        layers = getattr(self.config.model.backbone, "layers", 1)
+        if 4 * layers * widest**2 <= max(_MODEST_MODEL, weights.stat().st_size):
+            return
+        wanted = weights_of(self.new_model(device="meta"))
+        with safe_open(weights, "pt") as file:
+            there = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
+        if {name: list(tensor.shape) for name, tensor in wanted.items()} != there:
+            raise FormatError("the configuration asks for another model than these weights are of")
 
 
 def write_setup(
@@ -206,9 +226,10 @@ class Run:
                 " training"
             )
         check_files(folder, setup.manifest, (WEIGHTS,))
-        with torch.random.fork_rng(devices=[]):
-            model = setup.new_model()
         try:
+            setup.check_shapes(path)
+            with torch.random.fork_rng(devices=[]):
+                model = setup.new_model()
             copy_into(weights_of(model), load_file(path))
         except (OSError, SafetensorError, FormatError) as error:
             raise FormatError(f"{path}: cannot be used ({error})") from None
@@ -273,6 +294,15 @@ class Run:
         """
         check_text(text, longest=longest)
         return link(text, topic, self.link_options.for_raw_text(), id=id)
+
+
+def _whole_numbers(settings: Mapping[str, Any]) -> Iterator[int]:
+    """Give all whole numbers of a configuration."""
+    for value in settings.values():
+        if isinstance(value, dict):
+            yield from _whole_numbers(value)
+        elif type(value) is int:
+            yield value
 
 
 def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
