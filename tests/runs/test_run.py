@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrlm.artifacts import rewrite_manifests
+from lrlm.artifacts import rewrite_manifests, verify
 from lrlm.backbones import TransformerXlConfig
 from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
@@ -211,6 +211,13 @@ def test_a_corpus_without_a_split_is_refused(missing: str, tmp_path: Path) -> No
     with pytest.raises(InputError, match=f"has no split '{missing}'"):
         run_training(corpus, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_all_files_of_a_run_are_listed(run_folder: Path) -> None:
+    check = verify(run_folder)
+    assert (check.format, check.damaged, check.unchecked) == ("lrlm run", (), ())
+    files = {str(path.relative_to(run_folder)) for path in run_folder.rglob("*") if path.is_file()}
+    assert check.files == len(files - {"metrics.jsonl"})
 
 
 def test_a_run_of_another_version_is_refused(run_folder: Path, tmp_path: Path) -> None:
