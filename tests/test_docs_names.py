@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +18,14 @@ from tests.docs_pages import ROOT, Page, all_pages
 from tests.test_layers import LAYERS, NARROW
 
 SOURCE = ROOT / "src" / "lrlm"
-REFERENCE = {"lrlm.md": "lrlm", "lattice.md": "lrlm.lattice"}
-"""The pages of the reference, each with its package."""
+REFERENCE = {
+    "lrlm.md": "lrlm",
+    "lattice.md": "lrlm.lattice",
+    "text.md": "lrlm.text",
+    "token-spaces.md": "lrlm.runs.token_spaces",
+    "backbones.md": "lrlm.backbones",
+}
+"""The pages of the reference, each with its package or module."""
 PLACEHOLDERS = ("yours",)
 """Parts of paths that stand for something of the reader's."""
 INSTANCES = {
@@ -156,8 +163,35 @@ def test_the_reference_has_every_public_name(page: str) -> None:
     text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
     # By its whole path where a module has the name of the function in it.
     listed = re.findall(rf"^::: {re.escape(package)}\.(?:[\w.]+\.)?(\w+)$", text, re.MULTILINE)
-    public = set(importlib.import_module(package).__all__) - {"__version__"}
-    assert sorted(listed) == sorted(public)
+    assert sorted(listed) == sorted(public_names(package) - {"__version__"})
+
+
+def public_names(module: str) -> set[str]:
+    """Give what a package exports, or what a module that exports nothing by name defines."""
+    value = importlib.import_module(module)
+    if hasattr(value, "__all__"):
+        return set(value.__all__)
+    defined = set()
+    for node in ast.parse(Path(value.__file__ or "").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            defined.add(node.target.id)
+    return {name for name in defined if not name.startswith("_")}
+
+
+def test_every_page_of_the_reference_is_known() -> None:
+    there = {path.name for path in (ROOT / "docs" / "reference").glob("*.md")}
+    assert there == set(REFERENCE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_sizes_explain_their_settings_as_the_code_does(size: str, backbone: str) -> None:
+    text = (SOURCE / "runs" / "sizes" / f"{size}.{backbone}.toml").read_text(encoding="utf-8")
+    written = " ".join(line.removeprefix("# ") for line in text.splitlines())
+    for key, value, explanation in described(load_size(size, backbone), CHOICES):
+        assert value == "none" or " ".join(explanation.split()) in written, key
 
 
 def test_the_architecture_has_a_row_for_every_package() -> None:

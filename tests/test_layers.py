@@ -54,7 +54,7 @@ evaluation.
 NARROW = {
     "lattice": {"errors"},
     "backbones": {"errors", "checks"},
-    "heads": {"errors", "checks", "backbones"},
+    "heads": {"errors", "arrays", "checks", "backbones"},
 }
 """Layers that must know less than their place would allow: they know no knowledge graph."""
 

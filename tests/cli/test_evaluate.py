@@ -201,7 +201,7 @@ def test_unknown_words_are_those_of_all_splits(home: Path) -> None:
     # The numbers of all 20 towns, each once in its text; the years of the 12 not trained on.
     assert found.unknown_words == 20 + 12
     (run,) = found.runs
-    assert [score.unknown_tokens for score in run.scores] == [3] * 10
+    assert [score.unknown_words for score in run.scores] == [3] * 10
 
 
 def test_another_corpus_can_be_named(

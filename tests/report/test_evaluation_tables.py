@@ -37,7 +37,7 @@ def result(kind: str, nats: float, **more: Any) -> RunResult:
             id_=f"article {number}",
             relations=number,
             inside_nats=nats / 2,
-            inside_tokens=4,
+            inside_words=4,
         )
         for number in range(20)
     ]

@@ -47,23 +47,23 @@ class DocumentScore:
     id: str
     relations: int
     """Of its topic, the title not counted."""
-    tokens: int
+    words: int
     """Words of the text as the corpus has them, whatever the tokens of the model are; the end of
     the text is not counted."""
     text_bytes: int
     """Bytes of the text in UTF-8."""
-    unknown_tokens: int
-    inside_tokens: int
-    """Tokens that some candidate span covers."""
+    unknown_words: int
+    """Words that have to be spelled."""
+    inside_words: int
+    """Words that some candidate span covers, as the model's corpus is linked."""
+    outside_words: int
+    """Words that none covers."""
+    lost_candidates: int
+    """Candidates that do not begin and end where tokens of the model do."""
     end_nats: float
     """−log P that the text ends where it does."""
     inside_nats: Mapping[Spelling, float]
     outside_nats: Mapping[Spelling, float]
-
-    @property
-    def outside_tokens(self) -> int:
-        """Tokens that no candidate span covers, the end not counted."""
-        return self.tokens - self.inside_tokens
 
     def nats(self, spelling: Spelling = Spelling.OPEN, *, count_end: bool = False) -> float:
         """−log P of the document."""
@@ -71,8 +71,8 @@ class DocumentScore:
         return text + self.end_nats if count_end else text
 
     def units(self, *, count_end: bool = False) -> int:
-        """Count what `nats` pays for, under the same mask."""
-        return self.tokens + 1 if count_end else self.tokens
+        """Count the words that `nats` is the cost of, and the end if it is counted."""
+        return self.words + 1 if count_end else self.words
 
 
 Judge = Callable[[Sequence[LinkedDocument], Sequence[ScoredDocument]], None]
@@ -177,13 +177,17 @@ def _document_score(
             " is a word of it impossible to spell and to copy?"
         )
     encoded = scored.encoded
+    candidates = (document.mentions[number] for number in encoded.mention_E.tolist())
+    inside = {word for mention in candidates for word in range(mention.start, mention.end)}
     return DocumentScore(
         id=document.id,
         relations=sum(relation.type != TITLE for relation in document.relations),
-        tokens=words,
+        words=words,
         text_bytes=len(document.text.encode()),
-        unknown_tokens=int((encoded.tokens_N == unknown_id).sum()) if unknown_id is not None else 0,
-        inside_tokens=int(_covered(encoded).sum()),
+        unknown_words=int((encoded.tokens_N == unknown_id).sum()) if unknown_id is not None else 0,
+        inside_words=len(inside),
+        outside_words=len(document.tokens) - len(inside),
+        lost_candidates=len(document.mentions) - len(encoded.mention_E),
         end_nats=end_nats,
         inside_nats={spelling: inside for spelling, (inside, _) in sums.items()},
         outside_nats={spelling: outside for spelling, (_, outside) in sums.items()},
@@ -206,20 +210,20 @@ def perplexity(
 def inside_perplexity(
     scores: Sequence[DocumentScore], spelling: Spelling = Spelling.OPEN
 ) -> float | None:
-    """Give the perplexity of the tokens that some candidate span covers."""
+    """Give the perplexity of the words that some candidate span covers."""
     return _perplexity(
         math.fsum(score.inside_nats[spelling] for score in scores),
-        sum(score.inside_tokens for score in scores),
+        sum(score.inside_words for score in scores),
     )
 
 
 def outside_perplexity(
     scores: Sequence[DocumentScore], spelling: Spelling = Spelling.OPEN
 ) -> float | None:
-    """Give the perplexity of the tokens that no candidate span covers; ends are none of them."""
+    """Give the perplexity of the words that no candidate span covers; ends are none of them."""
     return _perplexity(
         math.fsum(score.outside_nats[spelling] for score in scores),
-        sum(score.outside_tokens for score in scores),
+        sum(score.outside_words for score in scores),
     )
 
 

@@ -45,7 +45,7 @@ _SECONDS_BETWEEN_REPORTS = 0.5
 """How often a worker reports progress at most."""
 
 _SECONDS_OF_SILENCE = 2.0
-"""After so long without news, the caller is told again what is being done."""
+"""After this many seconds without news, the caller is told again what is being done."""
 
 
 @dataclass(frozen=True)

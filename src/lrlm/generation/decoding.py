@@ -53,7 +53,7 @@ class Rules:
             )
 
     def limits(self, written: int, rows_X: Tensor) -> Limits:
-        """Say what the texts of these rows may do after so many tokens."""
+        """Say what the texts of these rows may do next, given how many tokens they have."""
         room = self._options.max_length - written
         may_end = written >= self._options.min_length
         yes_X = torch.ones_like(rows_X, dtype=torch.bool)

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from lrlm.arrays import UNSEEN
 from lrlm.checks import WIDEST, check_range, check_rate, check_shape
-
-UNSEEN = -1
-"""The id of a relation type or an object that has no vector of its own."""
 
 
 class SourceHead(nn.Module):

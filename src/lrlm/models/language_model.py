@@ -1,4 +1,4 @@
-"""What every language model is: a composition that scores the segments of a window, and writes.
+"""What every language model is: a composition that scores texts, window by window, and writes them.
 
 Shapes: B rows (documents of the window), T tokens, E candidate edges, X tokens of all rows without
 padding, D width.
@@ -78,7 +78,7 @@ class LanguageModel(nn.Module, ABC):
     label: ClassVar[str]
     """What tables call it, as "LRLM"."""
     reads: ClassVar[Parts] = Parts.NOTHING
-    """What it reads of a document beside its tokens and its topic's relations."""
+    """What it reads of a document beside its tokens."""
     has_posteriors: ClassVar[bool] = False
     """Whether it sums over segmentations, so that it can say where a name came from."""
     copies_names: ClassVar[bool] = False

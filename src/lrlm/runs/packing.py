@@ -1,4 +1,4 @@
-"""Make a run small enough to pass on: all that using the model takes, in 16 bits."""
+"""Make a small copy of a run to share: only what is needed to use the model, in 16 bits."""
 
 import shutil
 from pathlib import Path

@@ -67,7 +67,7 @@ class Speed:
         self._last: float | None = None
 
     def at(self, tokens: int) -> float:
-        """Tell the speed when so many tokens have been read in all."""
+        """Tell the speed, given how many tokens have been read in all."""
         passed = self._clock() - self._since
         current = (tokens - self._tokens) / max(passed, 1e-9)
         if passed >= self._LEAST_SECONDS:

@@ -13,7 +13,7 @@ from lrlm.backbones import BackboneConfig, register_backbone
 from lrlm.corpora import Corpus
 from lrlm.errors import ExistsError, InputError
 from lrlm.features import make_features
-from lrlm.heads import measure_softmax_cost
+from lrlm.heads import measure_softmax_cost, register_token_layers
 from lrlm.progress import Progress, silent
 from lrlm.runs.config import RunConfig
 from lrlm.runs.devices import choose_device, is_first
@@ -60,7 +60,12 @@ _DEFAULT_BACKBONE, _DEFAULT_SIZE, _OWN_SIZE = "lstm", "mini", "own"
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """What became of training; it stands for its folder, as in `lrlm.load(run)`."""
+    """What became of training; it stands for its folder, as in `lrlm.load(run)`.
+
+    >>> run = lrlm.train("corpus", "runs/quick", minutes=1)
+    >>> run.folder, run.position.epoch > 0, run.perplexity > 1
+    (PosixPath('runs/quick'), True, True)
+    """
 
     folder: Path
     position: Position
@@ -95,16 +100,28 @@ def train(
     `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
     transformer-xl, or the configuration of any backbone, also of your own. All other settings come
     from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
-    of them. `configure` changes settings of what was chosen, and `minutes` bounds the time of
-    training.
+    of them; a backbone that is named beside it has the settings of mini. `configure` changes
+    settings of what was chosen, and `minutes` bounds the time of training.
 
-    With `resume`, a run that is there goes on as if it had never been stopped, and one that is not
-    there is started. Features are looked for in `features_cache` before they are made, by default
-    in the user's own cache. `progress` is told how far preparation and training are; `reporter`
-    gets losses and messages too.
+    With `resume`, a run that exists continues as if it had never been stopped, and one that does
+    not exist is started. Features are looked for in `features_cache` before they are made; by
+    default that is the user's own cache. `progress` is told how far preparation and training are;
+    `reporter` gets losses and messages too.
 
-    >>> run = train("corpus", "runs/lrlm", model="lrlm", size="mini", minutes=10)
-    >>> model = load(run)
+    >>> run = lrlm.train("corpus", "runs/mine", model="lrlm", size="mini", minutes=1)
+    >>> lrlm.load(run)
+    Model('runs/mine', kind='lrlm')
+
+    Settings are changed as values:
+
+    >>> from dataclasses import replace
+    >>> def slower(config):
+    ...     return replace(config, training=replace(config.training, learning_rate=0.001))
+    >>> run = lrlm.train("corpus", "runs/slower", configure=slower, minutes=1)
+
+    and a run that was stopped is resumed:
+
+    >>> run = lrlm.train("corpus", "runs/slower", resume=True, minutes=1)
     """
     out = Path(out)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
@@ -113,6 +130,8 @@ def train(
         raise InputError("give either a size or a whole configuration: both hold every setting")
     if isinstance(backbone, BackboneConfig):
         register_backbone(type(backbone))
+    if config is not None:
+        _register(config)
     if tensorboard:
         require_tensorboard()
     wanted = _Wanted(model, backbone, size, config, configure, minutes)
@@ -121,7 +140,7 @@ def train(
         raise ExistsError(f"{out} exists already; choose another folder, or resume that run")
     goes_on = is_there and resume
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
-    register_token_space(type(chosen.vocabulary))
+    _register(chosen)
     device = choose_device(chosen.training.device)
     with joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes:
         with processes.first_before_others():
@@ -157,6 +176,13 @@ def user_cache() -> Path:
     """Give the folder where features are kept if no other is named."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "lrlm" / "features"
+
+
+def _register(config: RunConfig) -> None:
+    """Let the run's configuration name parts of the caller's own."""
+    register_backbone(type(config.model.backbone))
+    register_token_layers(type(config.model.words))
+    register_token_space(type(config.vocabulary))
 
 
 def _forwarded(progress: Progress) -> Reporter:
@@ -225,6 +251,8 @@ class _Wanted:
         after = self._changed(before if self.config is None else self.config)
         if isinstance(self.backbone, BackboneConfig):
             after = replace(after, model=replace(after.model, backbone=self.backbone))
+        words = after.model.words.as_fitted(before.model.words)
+        after = replace(after, model=replace(after.model, words=words))
         values = {key: value for key, value, _ in described(before, CHOICES)}
         for key, value, _ in described(after, CHOICES):
             if value != values.get(key) and key not in CAN_CHANGE:
