@@ -27,7 +27,7 @@ from lrlm.characters import clean_name
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge.extract import PART_BYTES, KnowledgeFile, extract
 from lrlm.knowledge.graph import FORMAT, VERSION, KnowledgeGraph
-from lrlm.knowledge.index import INDEX, write_index
+from lrlm.knowledge.index import CHECKS, INDEX, write_index
 from lrlm.knowledge.join import (
     Subset,
     adopt,
@@ -188,7 +188,7 @@ def build_graph(
             counts={"bad lines": found.bad_lines.count, **counts},
             files=[
                 fingerprint(folder / name)
-                for name in (*(f"{name}.parquet" for name in rows), INDEX)
+                for name in (*(f"{name}.parquet" for name in rows), CHECKS, INDEX)
             ],
         )
     return GraphBuildReport(
