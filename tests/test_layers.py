@@ -21,6 +21,7 @@ LAYERS = (
     "characters",
     "arrays",
     "checks",
+    "plain_data",
     "artifacts",
     "text_files",
     "tensor_files",

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from lrlm.checks import check_shape
 from lrlm.errors import FormatError, ShapeError
+from lrlm.plain_data import read_json
 from lrlm.text_files import reading
 
 _LONGEST_NAME = 1 << 14
@@ -77,7 +78,7 @@ def read_names(path: Path, *, count: int) -> tuple[str, ...]:
     with reading(path, "a list of names"):
         if path.stat().st_size > _LARGEST_NAMES + count * _LONGEST_NAME:
             raise FormatError(f"{path}: far larger than the names of {count:,} vectors can be")
-        names = json.loads(path.read_text(encoding="utf-8"))
+        names = read_json(path)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise FormatError(f"{path}: must be a list of names")
     if len(set(names)) != len(names):

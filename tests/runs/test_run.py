@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from lrlm.artifacts import rewrite_manifests, verify
 from lrlm.backbones import TransformerXlConfig
 from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
@@ -215,6 +216,13 @@ def test_a_corpus_without_a_split_is_refused(missing: str, tmp_path: Path) -> No
     assert not (tmp_path / "run").exists()
 
 
+def test_all_files_of_a_run_are_listed(run_folder: Path) -> None:
+    check = verify(run_folder)
+    assert (check.format, check.damaged, check.unchecked) == ("lrlm run", (), ())
+    files = {str(path.relative_to(run_folder)) for path in run_folder.rglob("*") if path.is_file()}
+    assert check.files == len(files - {"metrics.jsonl"})
+
+
 def test_a_run_of_another_version_is_refused(run_folder: Path, tmp_path: Path) -> None:
     copied = tmp_path / "copied"
     shutil.copytree(run_folder, copied)
@@ -231,9 +239,13 @@ def test_weights_of_another_model_are_refused(
     shutil.copytree(run_folder, copied)
     config = (copied / "config.toml").read_text()
     (copied / "config.toml").write_text(config.replace("hidden_size = 10", "hidden_size = 11"))
+    with pytest.raises(FormatError, match=r"config\.toml: cannot be read"):
+        Run.open(copied)
+    rewrite_manifests(copied)
     with pytest.raises(FormatError, match="belong to another model"):
         Run.open(copied)
     (copied / "weights.safetensors").write_bytes(b"nothing")
+    rewrite_manifests(copied)
     with pytest.raises(FormatError, match="cannot be used"):
         Run.open(copied)
     (copied / "weights.safetensors").unlink()

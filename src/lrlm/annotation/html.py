@@ -68,14 +68,14 @@ def score_fragment(score: Score) -> str:
     most = max((piece.nats / piece.tokens for piece in score.pieces), default=0.0)
     for piece in score.pieces:
         strength = piece.nats / piece.tokens / most if most > 0 else 0.0
-        parts.append(escape(score.text[end : piece.start]))
+        parts.append(html_text(score.text[end : piece.start]))
         parts.append(
             f'<span style="background:rgba(217,119,6,{0.6 * max(strength, 0.0):.3f});'
             f'border-radius:.3em" title="{piece.nats:.2f} nats">'
-            f"{escape(score.text[piece.start : piece.end])}</span>"
+            f"{html_text(score.text[piece.start : piece.end])}</span>"
         )
         end = piece.end
-    parts.append(escape(score.text[end:].rstrip()))
+    parts.append(html_text(score.text[end:].rstrip()))
     about = (
         f"{counted(score.words, 'word')} · {score.nats:,.1f} nats · perplexity"
         f" {shown_perplexity(score.perplexity)}"

@@ -21,6 +21,7 @@ from lrlm.cli import (
     kg,
     pack,
     train,
+    verify,
 )
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import choose_from, readable
@@ -55,6 +56,7 @@ app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --tem
     generate.generate
 )
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
+app.command("verify", epilog="Example: lrlm verify runs/lrlm miniworld")(verify.verify)
 readable(app)
 choose_from("train", train.choices, "model", "backbone", "size")
 

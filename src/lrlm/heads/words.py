@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lrlm.backbones import Backbone, packed_linear
-from lrlm.checks import check_at_least, check_shape
+from lrlm.checks import WIDEST, check_at_least, check_range, check_shape
 from lrlm.errors import InputError
 from lrlm.heads.choosing import Choosing, taken
 from lrlm.heads.clusters import SoftmaxCost, choose_cutoffs
@@ -52,8 +52,8 @@ class WordConfig(TokenLayersConfig):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        check_at_least("model.words.embedding_size", self.embedding_size, 1)
-        check_at_least("model.words.projection_size", self.projection_size, 1)
+        for name in ("embedding_size", "projection_size"):
+            check_range(f"model.words.{name}", getattr(self, name), 1, WIDEST)
         check_at_least("model.words.divisor", self.divisor, 1)
         cutoffs = (0, *(self.cutoffs or ()))
         if any(later <= earlier for earlier, later in pairwise(cutoffs)):

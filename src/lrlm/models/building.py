@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from lrlm.backbones import Backbone, BackboneConfig, LstmConfig
-from lrlm.checks import check_at_least
+from lrlm.checks import WIDEST, check_range
 from lrlm.errors import InputError
 from lrlm.heads import (
     FormHead,
@@ -52,8 +52,8 @@ class ModelConfig:
         """Refuse what cannot be built."""
         if self.kind not in MODELS:
             raise InputError(f"there is no model {self.kind!r}; there are: {', '.join(MODELS)}")
-        check_at_least("model.positions", self.positions, 1)
-        check_at_least("model.position_size", self.position_size, 1)
+        check_range("model.positions", self.positions, 1, WIDEST)
+        check_range("model.position_size", self.position_size, 1, WIDEST)
 
     @property
     def model(self) -> type[LanguageModel]:

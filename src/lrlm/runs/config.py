@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from lrlm.backbones import BackboneConfig
-from lrlm.checks import check_at_least, check_rate
+from lrlm.checks import check_at_least, check_range, check_rate
 from lrlm.errors import InputError
 from lrlm.features.config import FeatureConfig
 from lrlm.models import ModelConfig
@@ -14,6 +14,8 @@ COSINE = "cosine"
 SCHEDULES = (PLATEAU, COSINE)
 PRECISIONS = ("auto", "float32", "bfloat16")
 
+_MOST = 1_000_000
+"""Documents of a batch, or tokens of a window."""
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -66,10 +68,10 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
-        for name in (
-            "epochs", "batch_size", "accumulate", "window", "validation_batch_size", "log_updates",
-        ):  # fmt: skip
+        for name in ("epochs", "log_updates"):
             check_at_least(f"training.{name}", getattr(self, name), 1)
+        for name in ("batch_size", "accumulate", "window", "validation_batch_size"):
+            check_range(f"training.{name}", getattr(self, name), 1, _MOST)
         for name in ("learning_rate", "clip", "checkpoint_minutes", "timeout_minutes"):
             _check_positive(f"training.{name}", getattr(self, name))
         if self.minutes is not None:
