@@ -6,18 +6,24 @@ import os
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lrlm import artifacts
 from lrlm.artifacts import (
     MANIFEST,
+    check_files,
     fingerprint,
     fingerprints_beside,
+    fingerprints_in,
     new_file,
     new_folder,
     read_manifest,
     replace_file,
+    replace_listed,
+    rewrite_manifests,
+    verify,
     write_manifest,
 )
 from lrlm.errors import ExistsError, FormatError, InputError
@@ -332,3 +338,148 @@ def test_a_file_that_cannot_be_written_leaves_no_draft(
     with pytest.raises(OSError, match="disk full"):
         replace_file(tmp_path / "out", b"x")
     assert names(tmp_path) == []
+
+
+# Files that a manifest lists
+
+
+def sealed(folder: Path, **files: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    write_manifest(folder, format="lrlm test", version=1, files=fingerprints_in(folder))
+    return folder
+
+
+def checked(folder: Path) -> dict[str, Any]:
+    manifest = read_manifest(folder, format="lrlm test", version=1, hint="make one")
+    check_files(folder, manifest)
+    return manifest
+
+
+def test_a_manifest_lists_files_and_knows_inner_folders_by_their_manifests(tmp_path: Path) -> None:
+    sealed(tmp_path / "out" / "inner", deep="1")
+    (tmp_path / "out" / "plain").mkdir()
+    (tmp_path / "out" / "plain" / "file").write_text("2")
+    (tmp_path / "out" / ".hidden").write_text("3")
+    folder = sealed(tmp_path / "out", content="x")
+    names = [entry["name"] for entry in checked(folder)["files"]]
+    assert names == ["content", "inner/manifest.json", "plain/file"]
+    (folder / ".hidden").write_text("4")
+    (folder / "beside").write_text("nobody wrote this")
+    checked(folder)
+    assert verify(folder).files == 5
+    (folder / "plain" / "file").write_text("5")
+    with pytest.raises(FormatError, match=r"plain/file: cannot be read \(it is not as lrlm wrote"):
+        checked(folder)
+    (folder / "inner" / "deep").write_text("23")
+    (folder / "content").unlink()
+    damaged = verify(folder).damaged
+    assert [Path(line.split(":")[0]).name for line in damaged] == ["deep", "content", "file"]
+
+
+def test_every_byte_of_a_manifest_counts(tmp_path: Path) -> None:
+    folder = sealed(tmp_path / "out", content="x")
+    whole = (folder / MANIFEST).read_bytes()
+    for place in range(len(whole)):
+        for bits in (1, 7, 32, 128):
+            other = bytearray(whole)
+            other[place] ^= bits
+            (folder / MANIFEST).write_bytes(other)
+            with pytest.raises(FormatError):
+                checked(folder)
+        (folder / MANIFEST).write_bytes(whole[:place])
+        with pytest.raises(FormatError):
+            checked(folder)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        None,
+        "content",
+        [None],
+        ["content"],
+        [{"name": "content"}],
+        [{"name": "../content", "bytes": 1, "sha256": ""}],
+        [{"name": "/etc/passwd", "bytes": 1, "sha256": ""}],
+        [{"name": "", "bytes": 1, "sha256": ""}],
+        [{"name": "a\0b", "bytes": 1, "sha256": ""}],
+        [{"name": "content", "bytes": "1", "sha256": ""}],
+    ],
+)
+def test_a_list_of_files_has_a_shape(tmp_path: Path, files: object) -> None:
+    write_manifest(tmp_path, format="lrlm test", version=1, files=files)
+    with pytest.raises(FormatError, match="its list of files is damaged"):
+        checked(tmp_path)
+
+
+def test_a_listed_file_is_replaced_together_with_its_checksum(tmp_path: Path) -> None:
+    folder = sealed(tmp_path / "out", content="old", other="same")
+    draft = tmp_path / "draft"
+    for text in ("new", "new", "newer"):
+        draft.write_text(text)
+        replace_listed(draft, folder / "content")
+        assert content(folder) == text
+        assert len(checked(folder)["files"]) == 2
+    draft.write_text("first of its name")
+    replace_listed(draft, folder / "weights")
+    assert [entry["name"] for entry in checked(folder)["files"]] == ["content", "other", "weights"]
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_a_kill_while_a_file_is_replaced_leaves_a_folder_that_can_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    folder = sealed(tmp_path / "out", content="old")
+    (tmp_path / "draft").write_text("new")
+    renames = 0
+    replace = Path.replace
+
+    def killed(path: Path, target: Path) -> Path:
+        """Stop before or after the rename of this step."""
+        nonlocal renames
+        renames += 1
+        if renames == step // 2 + 1 and step % 2 == 0:
+            raise StoppedError
+        result = replace(path, target)
+        if renames == step // 2 + 1:
+            raise StoppedError
+        return result
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(StoppedError):
+        replace_listed(tmp_path / "draft", folder / "content")
+    monkeypatch.undo()
+    checked(folder)
+    assert verify(folder).damaged == ()
+    assert content(folder) == ("old" if step < 3 else "new")
+    (tmp_path / "draft").write_text("newer")
+    replace_listed(tmp_path / "draft", folder / "content")
+    assert [entry["bytes"] for entry in checked(folder)["files"]] == [5]
+
+
+def test_readers_are_not_disturbed_by_a_writer(tmp_path: Path) -> None:
+    folder = sealed(tmp_path / "out", content="0")
+    manifest = read_manifest(folder, format="lrlm test", version=1, hint="make one")
+    with ThreadPoolExecutor(1) as pool:
+
+        def write_many() -> None:
+            for number in range(30):
+                (tmp_path / "draft").write_text(f"{number}" * number)
+                replace_listed(tmp_path / "draft", folder / "content")
+
+        writing = pool.submit(write_many)
+        while not writing.done():
+            check_files(folder, manifest)
+        writing.result()
+
+
+def test_nothing_to_verify_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a folder"):
+        verify(tmp_path / "nowhere")
+    (tmp_path / MANIFEST).write_text('{"format": "of another program"}')
+    with pytest.raises(InputError, match="holds nothing that lrlm wrote"):
+        verify(tmp_path)
+    rewrite_manifests(tmp_path)
+    assert (tmp_path / MANIFEST).read_text() == '{"format": "of another program"}'

@@ -13,11 +13,15 @@ from lrlm.characters import (
     check_characters,
     clean_name,
     describe,
+    page_text,
     printable,
+    refused_in,
 )
 from lrlm.errors import InputError
 
-odd_texts = st.text("ab \t\n\x00\x1b\x7f\x85\x9b\xa0\xad\u200b\u200d\u2028\ufeffé\ud800\U0001f600")
+odd_texts = st.text(
+    "ab \t\n\x00\x1b\x7f\x85\x9b\xa0\xad\u200b\u200d\u2028\u202e\u2066\ufeffé\ud800\U0001f600"
+)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,18 @@ def test_every_character_keeps_its_place() -> None:
 def test_what_is_shown_has_the_same_length(text: str) -> None:
     shown = printable(text)
     assert len(shown) == len(text)
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+    shown.encode()  # a terminal can be given it
+
+
+def test_white_space_stays_on_a_page() -> None:
+    assert page_text("\t\n\v\f\r\x85\x00\x1b\x1f\x7f\x9b") == "\t\n\v\f\r\x85     "
+
+
+def test_nothing_that_is_shown_changes_the_direction_of_writing() -> None:
+    assert printable("a\u202etxt.exe\u202c b\u2067c\u2069") == "a\ufffdtxt.exe\ufffd b\ufffdc\ufffd"
+    assert page_text("a\u202etxt") == "a\ufffdtxt"
+    assert printable("\u200fשלום\u200e") == "\u200fשלום\u200e"  # marks that turn nothing around
 
 
 def test_a_refused_character_is_named_with_its_field() -> None:
@@ -101,3 +116,10 @@ def test_what_may_stand_where() -> None:
     for character in "\x00\x08\x0e\x1f\x7f\x84\x86\x9f\ud800\udfff":
         assert NOT_IN_A_TEXT.search(character)
         assert NOT_ON_A_LINE.search(character)
+
+
+def test_a_refused_character_is_found_where_there_is_one() -> None:
+    assert refused_in("Oslo \xa0 \u202e", NOT_IN_A_TEXT) is None
+    assert refused_in("Os\tlo", NOT_IN_A_TEXT) is None
+    assert refused_in("Os\tlo", NOT_ON_A_LINE) == "the control character U+0009"
+    assert refused_in("Os\ud800", NOT_IN_A_TEXT) == "the lone surrogate U+D800 (half a character)"

@@ -21,6 +21,7 @@ LAYERS = (
     "characters",
     "arrays",
     "checks",
+    "plain_data",
     "artifacts",
     "text_files",
     "tensor_files",
@@ -53,7 +54,7 @@ evaluation.
 NARROW = {
     "lattice": {"errors"},
     "backbones": {"errors", "checks"},
-    "heads": {"errors", "checks", "backbones"},
+    "heads": {"errors", "arrays", "checks", "backbones"},
 }
 """Layers that must know less than their place would allow: they know no knowledge graph."""
 

@@ -2,6 +2,9 @@
 
 A folder is made under a hidden name beside its final one and renamed when it is complete, so an
 error, Ctrl-C or a kill leaves the old state; what a killed process left is cleared by the next.
+
+A manifest lists the files of its folder with their sizes and SHA-256, and ends with a SHA-256 of
+itself, so that damage is noticed before a file is used.
 """
 
 import errno
@@ -9,15 +12,17 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import IO, Any
 from uuid import uuid4
 
-from lrlm.errors import ExistsError, FormatError, InputError
+from lrlm.errors import DiskFullError, ExistsError, FormatError, InputError, LrlmError
+from lrlm.plain_data import LARGEST_NUMBER, parse_json, read_bytes, shown
 
 try:
     import fcntl
@@ -31,6 +36,12 @@ MANIFEST = "manifest.json"
 DRAFT = ".partial"
 """The ending of the names of files and folders that are not complete yet."""
 
+_FILES, _SEAL = "files", "sha256"
+_CHANGED = (
+    "cannot be read (it is not as lrlm wrote it: it is damaged, or another program changed it)"
+)
+_LARGEST_MANIFEST = 16 << 20
+_ATTEMPTS = 5
 _CHUNK = 1 << 20
 
 
@@ -39,13 +50,19 @@ def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Open a new folder to fill; it becomes `target` when the block ends without an error.
 
     An existing `target` is refused unless it is empty, or it was written by lrlm and `overwrite`
-    is set; it then stays in place until the new one is complete.
+    is set; it then stays in place until the new one is complete. A full disk is told as one.
     """
+    with disk_full_told(target), _draft_of(target, overwrite=overwrite) as draft:
+        yield draft
+
+
+@contextmanager
+def _draft_of(target: Path, *, overwrite: bool) -> Iterator[Path]:
     target = Path(os.path.realpath(target))  # a link stays, and what it leads to is replaced
     parent = target.parent
     if not parent.is_dir():
         raise InputError(f"{parent} is not a folder; make it first, or choose another place")
-    draft, aside = parent / f".{target.name}{DRAFT}", parent / f".{target.name}.previous"
+    draft, aside = _draft_path(target), parent / f".{target.name}.previous"
     with sole_writer(parent / f".{target.name}.lock", target):
         if aside.exists():  # killed between the two renames below
             shutil.rmtree(aside) if target.exists() else aside.rename(target)
@@ -81,10 +98,10 @@ def _refuse_unless_replaceable(target: Path, *, overwrite: bool) -> None:
 def _is_ours(folder: Path) -> bool:
     """Whether a folder has a manifest of lrlm; other programs write files of that name too."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        manifest, _ = _parse_manifest(folder / MANIFEST)
+    except FormatError:
         return False
-    return isinstance(manifest, dict) and str(manifest.get("format")).startswith("lrlm ")
+    return str(manifest.get("format")).startswith("lrlm ")
 
 
 @contextmanager
@@ -130,31 +147,263 @@ def _flush_to_disk(folder: Path) -> None:
 
 
 def write_manifest(folder: Path, *, format: str, version: int, **content: Any) -> None:  # noqa: A002
-    """Write what a folder is into it. Nothing there depends on when or where it was made."""
-    manifest = {"format": format, "version": version, **content}
-    text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    """Write what a folder is into it. Nothing there depends on when or where it was made.
+
+    The last entry is the SHA-256 of all that stands before it. Where the folder is complete,
+    `files` holds what `fingerprints_in` gives, so that damage to them is noticed.
+    """
+    manifest = {"format": format, "version": version, **content, _SEAL: ""}
+    text = json.dumps(manifest, ensure_ascii=False, indent=2)
+    head = text[: text.rindex('""')].encode()
+    replace_file(folder / MANIFEST, head + _seal(head))
+
+
+def _seal(head: bytes) -> bytes:
+    """Give the end of a manifest that begins like this."""
+    return f'"{hashlib.sha256(head).hexdigest()}"\n}}\n'.encode()
 
 
 def read_manifest(folder: Path, *, format: str, version: int, hint: str) -> dict[str, Any]:  # noqa: A002
     """Read what a folder is; where it is something else, `hint` tells how to make one."""
     path = folder / MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FormatError(f"{folder} is not an {format}: it has no {MANIFEST}; {hint}") from None
-    except NotADirectoryError:
-        raise FormatError(f"{folder} is a file, not the folder of an {format}; {hint}") from None
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: cannot be read ({error})") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != format:
+    if not path.is_file():
+        if folder.is_file():
+            raise FormatError(f"{folder} is a file, not the folder of an {format}; {hint}")
+        raise FormatError(f"{folder} is not an {format}: it has no {MANIFEST}; {hint}")
+    manifest, content = _parse_manifest(path)
+    if manifest.get("format") != format:
         raise FormatError(f"{folder} is not an {format}; {hint}")
     if manifest.get("version") != version:
         raise FormatError(
-            f"{folder} was written in version {manifest.get('version')} of its format,"
+            f"{folder} was written in version {shown(manifest.get('version'))} of its format,"
             f" this lrlm reads version {version}; {hint}"
         )
-    return manifest
+    return _unsealed(manifest, content, path)
+
+
+def read_number(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    name: str,
+    *,
+    at_least: int = 1,
+    at_most: int = LARGEST_NUMBER,
+) -> int:
+    """Read a whole number of a folder's manifest; one that is out of range is refused."""
+    value = manifest.get(name)
+    if type(value) is not int or not at_least <= value <= at_most:
+        raise FormatError(
+            f"{folder / MANIFEST}: {name!r} must be a whole number from {at_least} to"
+            f" {at_most:,}, not {shown(value)}"
+        )
+    return value
+
+
+def _parse_manifest(path: Path) -> tuple[dict[str, Any], bytes]:
+    content = read_bytes(path, largest=_LARGEST_MANIFEST)
+    manifest = parse_json(content, where=str(path))
+    return manifest if isinstance(manifest, dict) else {}, content
+
+
+def _unsealed(manifest: dict[str, Any], content: bytes, path: Path) -> dict[str, Any]:
+    """Check a manifest against its own SHA-256, and the shape of its list of files.
+
+    Version 0.1 wrote neither, except for the files of checkpoints.
+    """
+    is_of_0_1 = not {_SEAL, _FILES} & manifest.keys()
+    is_of_0_1 |= list(manifest) == ["format", "version", _FILES]
+    if not is_of_0_1:
+        head = content[: content.rfind(b'"', 0, content.rfind(b'"'))]
+        if content != head + _seal(head):
+            raise FormatError(f"{path}: {_CHANGED}")
+    entries = manifest.get(_FILES, [])
+    if not isinstance(entries, list) or not all(map(_is_fingerprint, entries)):
+        raise FormatError(f"{path}: its list of files is damaged")
+    return {key: value for key, value in manifest.items() if key != _SEAL}
+
+
+def _is_fingerprint(entry: object) -> bool:
+    """Whether an entry names a file inside its folder, with a size and a SHA-256."""
+    match entry:
+        case {"name": str(name), "bytes": int(), "sha256": str(), **other} if not other:
+            parts = PurePosixPath(name).parts
+            return bool(parts) and "\0" not in name and not {"..", "/", "//"} & {*parts}
+    return False
+
+
+def fingerprints_in(folder: Path) -> list[dict[str, Any]]:
+    """Fingerprint the files of a folder for its manifest, by their names from the folder on.
+
+    A folder inside that has a manifest of its own is known by that. Hidden files do not count.
+    """
+    found: list[dict[str, Any]] = []
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name == MANIFEST:
+            continue
+        if path.is_file():
+            found.append(fingerprint(path))
+        else:
+            inside = [fingerprint(path / MANIFEST)] if _is_ours(path) else fingerprints_in(path)
+            found += [{**each, "name": f"{path.name}/{each['name']}"} for each in inside]
+    return found
+
+
+def check_files(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    names: Container[str] | None = None,
+    *,
+    but: Container[str] = (),
+) -> None:
+    """Refuse files that are not as their folder's manifest says: these, or all but some.
+
+    Where the manifest says nothing of a file, nothing can be told of it.
+    """
+    for name, accepted in _listed(manifest).items():
+        if (names is None or name in names) and name not in but:
+            fault = _fault(folder, name, accepted)
+            if fault is not None:
+                raise FormatError(f"{folder / name}: {fault}")
+
+
+def _listed(manifest: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Give what a manifest says of each file; of one that is being replaced, two things."""
+    listed: dict[str, list[dict[str, Any]]] = {}
+    for entry in manifest.get(_FILES, ()):
+        listed.setdefault(entry["name"], []).append(entry)
+    return listed
+
+
+def _fault(folder: Path, name: str, accepted: Sequence[Mapping[str, Any]]) -> str | None:
+    """Say what is wrong with a file; None where it is as it was written.
+
+    Both may be replaced just now by another process: what has changed is looked at again.
+    """
+    fault = None
+    for _ in range(_ATTEMPTS):
+        fault = _difference(folder / name, accepted)
+        if fault is None:
+            return None
+        try:
+            path = folder / MANIFEST
+            now = _listed(_unsealed(*_parse_manifest(path), path)).get(name, [])
+        except FormatError:
+            return fault
+        if now == accepted:
+            return fault
+        accepted = now
+    return fault
+
+
+def _difference(path: Path, accepted: Sequence[Mapping[str, Any]]) -> str | None:
+    try:
+        size = path.stat().st_size
+        if all(size != entry["bytes"] for entry in accepted):
+            wanted = accepted[0]["bytes"]
+            return f"cannot be read (it has {size:,} bytes, not the {wanted:,} that were written)"
+        digest = fingerprint(path)["sha256"]
+    except FileNotFoundError:
+        return "cannot be read (it is missing)"
+    except OSError as error:
+        return f"cannot be read ({error.strerror or error})"
+    return None if any(digest == entry["sha256"] for entry in accepted) else _CHANGED
+
+
+def replace_listed(draft: Path, path: Path) -> None:
+    """Move a finished file into a folder, and tell the folder's manifest, if it lists files.
+
+    In between the manifest accepts the old file and the new one, so a kill at any moment leaves
+    a folder that can be used.
+    """
+    folder, manifest = path.parent, {}
+    if (folder / MANIFEST).is_file():
+        manifest = _unsealed(*_parse_manifest(folder / MANIFEST), folder / MANIFEST)
+    if _FILES not in manifest:
+        move_into_place(draft, path)
+        return
+    new = {**fingerprint(draft), "name": path.name}
+    old = _listed(manifest).get(path.name, [])
+    others = [entry for entry in manifest[_FILES] if entry["name"] != path.name]
+
+    def list_as(*entries: dict[str, Any]) -> None:
+        files = sorted((*others, *entries), key=lambda entry: str(entry["name"]))
+        write_manifest(folder, **{**manifest, _FILES: files})
+
+    if old and old != [new]:
+        list_as(new, *old)
+    move_into_place(draft, path)
+    if old != [new]:
+        list_as(new)
+
+
+def rewrite_manifests(folder: Path) -> None:
+    """Fingerprint the files of all folders with manifests in a folder again, innermost first."""
+    for path in sorted(folder.rglob(MANIFEST), key=lambda path: -len(path.parts)):
+        if not _is_ours(path.parent):
+            continue
+        manifest, _ = _parse_manifest(path)
+        content = {key: value for key, value in manifest.items() if key not in (_SEAL, _FILES)}
+        write_manifest(path.parent, **content, files=fingerprints_in(path.parent))
+
+
+@dataclass(frozen=True)
+class FolderCheck:
+    """Whether everything in a folder is as it was written."""
+
+    folder: Path
+    format: str
+    """What the folder is, as `lrlm run`; empty where it only holds such folders."""
+    files: int
+    """How many files were checked, manifests included."""
+    bytes: int
+    damaged: tuple[str, ...]
+    """Files that are not as they were written, each with the reason."""
+    unchecked: tuple[str, ...]
+    """Folders of version 0.1, which kept no checksums."""
+
+
+def verify(folder: Path | str) -> FolderCheck:
+    """Check every file in a folder that lrlm wrote, and in all such folders inside it.
+
+    >>> verify("runs/lrlm").damaged
+    ()
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder")
+    paths = [path for path in folder.rglob(MANIFEST) if not _is_hidden(path.relative_to(folder))]
+    files = size = 0
+    damaged: list[str] = []
+    unchecked: list[str] = []
+    formats: dict[Path, str] = {}
+    for path in sorted(paths):
+        try:
+            parsed, content = _parse_manifest(path)
+            manifest = _unsealed(parsed, content, path)
+        except FormatError as error:
+            damaged.append(str(error))
+            formats[path] = "damaged"
+            continue
+        if not str(manifest.get("format")).startswith("lrlm "):
+            continue  # another program's
+        formats[path] = manifest["format"]
+        files, size = files + 1, size + len(content)
+        if not {_SEAL, _FILES} & parsed.keys():
+            unchecked.append(str(path.parent))
+        for name, accepted in _listed(manifest).items():
+            fault = _fault(path.parent, name, accepted)
+            if fault is not None and path.exists():  # else it was removed just now
+                damaged.append(f"{path.parent / name}: {fault}")
+            elif not name.endswith(MANIFEST):
+                files, size = files + 1, size + accepted[0]["bytes"]
+    if not formats:
+        raise InputError(f"{folder} holds nothing that lrlm wrote: there is no {MANIFEST} of it")
+    own = formats.get(folder / MANIFEST, "")
+    return FolderCheck(folder, own, files, size, tuple(damaged), tuple(unchecked))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def fingerprint(path: Path) -> dict[str, Any]:
@@ -203,8 +452,14 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to write piece by piece; it appears when the block ends without an error.
 
     Two writers of one file at once do not disturb each other: the last one's file stays. A device
-    or a pipe is written to directly.
+    or a pipe is written to directly. A full disk is told as one.
     """
+    with disk_full_told(path), _draft_file(path) as file:
+        yield file
+
+
+@contextmanager
+def _draft_file(path: Path) -> Iterator[IO[bytes]]:
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
@@ -224,3 +479,40 @@ def move_into_place(draft: Path, path: Path) -> None:
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_TOLD_AS_FULL = ("No space left on device", "Disk quota exceeded", "database or disk is full")
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Tell whether an error says that there is no room left, whoever raised it.
+
+    Several libraries that write files give no number with an error, only the system's words.
+    """
+    if isinstance(error, DiskFullError) or getattr(error, "errno", None) in _FULL:
+        return True
+    return any(words in str(error) for words in _TOLD_AS_FULL)
+
+
+@contextmanager
+def disk_full_told(target: Path) -> Iterator[None]:
+    """Turn the many errors of a full disk into one that names what was to be written."""
+    try:
+        yield
+    except (OSError, LrlmError) as error:
+        inner = getattr(error, "path", None)
+        is_part = inner is not None and _draft_path(target) in inner.parents
+        if not is_disk_full(error) or (isinstance(error, DiskFullError) and not is_part):
+            raise
+        full = DiskFullError(
+            f"the disk is full: there is no room left to write {target}; what was there before is"
+            " unchanged"
+        )
+        full.path = target
+        raise full from error
+
+
+def _draft_path(target: Path) -> Path:
+    real = Path(os.path.realpath(target))
+    return real.with_name(f".{real.name}{DRAFT}")

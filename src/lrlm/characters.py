@@ -9,7 +9,12 @@ An **id** (of a topic or an object) is a key into files of others: it is kept ex
 A **text** is kept exactly as given, for offsets point into it.
 
 In all three a lone surrogate (half of a character that takes two in UTF-16) is refused, because
-no file can hold it. Whoever refuses a character says which one, in which field: see `describe`.
+no file can hold it. A line of a file is refused, too, where a name or a text of it holds a control
+character other than white space, or an id holds any: no writer means them, and what they do to a
+terminal is not for a file to say. Whoever refuses a character says which one, in which field: see
+`describe`.
+
+What is **shown** obeys no such character, wherever it came from: see `printable` and `page_text`.
 """
 
 import re
@@ -36,7 +41,14 @@ _INVISIBLE = re.compile(
 """Removed from names. Characters that join letters or keep them apart (U+200C, U+200D) stay: a
 name in Persian, Sinhala or emoji is another one without them."""
 
-_SHOWN_AS_SPACE = {code: " " for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+_REPLACEMENT = "\ufffd"
+_TURNS_TEXT = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Embeddings, overrides and isolates: what follows them is shown in another order than it has."""
+
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
+_HARMLESS = dict.fromkeys((*_TURNS_TEXT, *range(0xD800, 0xE000)), _REPLACEMENT)
+_IN_A_TERMINAL = _HARMLESS | {code: _CONTROL[code] for code in _CONTROL.keys() - {9, 10}}
+_ON_A_PAGE = _HARMLESS | {code: _CONTROL[code] for code in _CONTROL.keys() - {*range(9, 14), 0x85}}
 
 
 def clean_name(name: str) -> str:
@@ -66,6 +78,18 @@ def check_characters(value: str, field: str, *, refused: re.Pattern[str] = LONE_
         raise InputError(f"{field} holds {describe(found[0])}: {around!r}")
 
 
+def refused_in(value: str, refused: re.Pattern[str]) -> str | None:
+    r"""Name the first character that a value may not hold; None where there is none.
+
+    >>> refused_in("Oslo\x07", NOT_IN_A_TEXT)
+    'the control character U+0007'
+    """
+    if value.isprintable():  # nearly all are, and this is the fastest way to see it
+        return None
+    found = refused.search(value)
+    return None if found is None else describe(found[0])
+
+
 def describe(character: str) -> str:
     r"""Name a character that is refused.
 
@@ -81,8 +105,23 @@ def describe(character: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Put a space in place of every control character that a terminal would obey.
+    r"""Write a text so that it can be shown: nothing in it moves, colours or reorders anything.
 
-    Tabs and line ends stay, and every character keeps its place, so offsets stay right.
+    Control characters that a terminal would obey become spaces. Characters that change the
+    direction of what follows, with which one name can be made to look like another, and lone
+    surrogates become the replacement character. Tabs and line ends stay, and every character keeps
+    its place, so offsets stay right.
+
+    >>> printable("Oslo\x1b[31m \u202eyawroN")
+    'Oslo [31m \ufffdyawroN'
     """
-    return text.translate(_SHOWN_AS_SPACE)
+    return text.translate(_IN_A_TERMINAL)
+
+
+def page_text(text: str) -> str:
+    r"""Write a text so that it can stand on a page: as `printable`, but all white space stays.
+
+    >>> page_text("a\r\n\u202eb\x00")
+    'a\r\n\ufffdb '
+    """
+    return text.translate(_ON_A_PAGE)

@@ -6,11 +6,23 @@ from torch import Tensor
 
 from lrlm.errors import InputError, ShapeError
 
+WIDEST = 1 << 16
+"""The largest width of a vector, state or embedding that a setting may ask for."""
+DEEPEST = 1000
+"""The most layers that a setting may ask for."""
+
 
 def check_at_least(name: str, value: float, minimum: float) -> None:
     """Refuse a number below `minimum`; `name` is the setting, as in `training.epochs`."""
     if not value >= minimum:
         raise InputError(f"{name} must be at least {minimum}, not {value}")
+
+
+def check_range(name: str, value: float, minimum: float, maximum: float) -> None:
+    """Refuse a number outside of a range: a file must not ask for any amount of memory."""
+    check_at_least(name, value, minimum)
+    if value > maximum:
+        raise InputError(f"{name} must be at most {maximum:,}, not {value}")
 
 
 def check_rate(name: str, value: float) -> None:

@@ -4,6 +4,8 @@ A message says what is wrong, where, and what to do. It names no option of the c
 an option would help, the error has a type of its own, by which the command line knows its remedy.
 """
 
+from pathlib import Path
+
 
 class LrlmError(Exception):
     """Anything that this library raises on purpose; its message is one clear sentence.
@@ -48,12 +50,19 @@ class TextTooLongError(InputError):
     """A text has more characters than are read at once."""
 
 
+class DiskFullError(LrlmError):
+    """There was no room to write something; what was there before is unchanged."""
+
+    path: Path | None = None
+    """What was to be written, where that is known."""
+
+
 class WorkerError(LrlmError):
     """A process that was started to help has died."""
 
 
 class StoppedError(LrlmError):
-    """Training stopped before its end; everything was saved first, and it can be resumed."""
+    """Training stopped before its end, and can be resumed from what was saved."""
 
 
 class ShapeError(LrlmError, ValueError):

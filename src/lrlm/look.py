@@ -5,6 +5,8 @@ from html import escape
 from itertools import product
 from string import Template
 
+from lrlm.characters import page_text
+
 _LONG_PERPLEXITY = 1e7
 
 
@@ -68,6 +70,17 @@ def hues(types: Iterable[str]) -> dict[str, int]:
     }
 
 
+def html_text(text: str) -> str:
+    r"""Write a text into a page, as it is and as nothing else.
+
+    No character of it is markup, and none turns around what follows it (see `page_text`).
+
+    >>> html_text("<b>\u202e")
+    '&lt;b&gt;\ufffd'
+    """
+    return escape(page_text(text))
+
+
 _PAGE = Template("""<!doctype html>
 <html lang="en">
 <head>
@@ -124,7 +137,8 @@ def fragment(summary: str, text: str) -> str:
     takes its colours from the notebook. `text` is HTML, in which all is escaped already.
     """
     return (
-        f'<div style="max-width:46rem"><p style="opacity:.7;font-size:.9em">{escape(summary)}</p>'
+        '<div style="max-width:46rem">'
+        f'<p style="opacity:.7;font-size:.9em">{html_text(summary)}</p>'
         '<div style="white-space:pre-wrap;overflow-wrap:break-word;line-height:2.1">'
         f"{text}</div></div>"
     )
@@ -138,6 +152,6 @@ def marked_name(name: str, *, type_: str, hue: int, told: str) -> str:
     )
     label = "margin-left:.45em;font-size:.66em;font-weight:600;opacity:.8;user-select:none"
     return (
-        f'<mark style="{look}" title="{escape(told)}">{escape(name)}'
-        f'<small style="{label}">{escape(type_)}</small></mark>'
+        f'<mark style="{look}" title="{html_text(told)}">{html_text(name)}'
+        f'<small style="{label}">{html_text(type_)}</small></mark>'
     )

@@ -5,6 +5,8 @@ file that is not as it should be is refused by its name.
 """
 
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,10 +16,14 @@ from torch import Tensor
 
 from lrlm.checks import check_shape
 from lrlm.errors import FormatError, ShapeError
+from lrlm.plain_data import read_json
 from lrlm.text_files import reading
 
 _LONGEST_NAME = 1 << 14
 _LARGEST_NAMES = 1 << 20
+
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
+"""How the library that writes tensors tells an error of the system, such as a full disk."""
 
 Shape = Sequence[int | None]
 """The size of each dimension; None stands for any size."""
@@ -27,7 +33,13 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors by name."""
     path.touch()  # for the permissions that files have here; those of the library are narrower
     mode = path.stat().st_mode
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    try:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:
+        number = _SYSTEM_ERROR.search(str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
     path.chmod(mode)
 
 
@@ -66,7 +78,7 @@ def read_names(path: Path, *, count: int) -> tuple[str, ...]:
     with reading(path, "a list of names"):
         if path.stat().st_size > _LARGEST_NAMES + count * _LONGEST_NAME:
             raise FormatError(f"{path}: far larger than the names of {count:,} vectors can be")
-        names = json.loads(path.read_text(encoding="utf-8"))
+        names = read_json(path)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise FormatError(f"{path}: must be a list of names")
     if len(set(names)) != len(names):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lrlm.annotation.folders import FolderSettings, annotate_folder
-from lrlm.artifacts import sole_writer
+from lrlm.artifacts import sole_writer, verify
 from lrlm.cli import main
 from lrlm.errors import InputError, LrlmError
 from lrlm.training.train import train
@@ -53,6 +53,12 @@ def test_every_file_has_its_result(run: Path, texts: Path, tmp_path: Path) -> No
     lines = [json.loads(line) for line in found["part-2.jsonl"].splitlines()]
     assert [line["id"] for line in lines] == ["2.0", "2.1", "2.2", "2.3"]
     assert lines[0]["spans"][0]["text"] == "Oder"
+    assert (verify(tmp_path / "out").files, verify(tmp_path / "out").damaged) == (4, ())
+    (tmp_path / "out" / "part-1.jsonl").write_text("other")
+    assert "part-1.jsonl: cannot be read" in verify(tmp_path / "out").damaged[0]
+    (tmp_path / "out" / "part-1.jsonl").unlink()
+    annotate_folder(texts, tmp_path / "out", FolderSettings(run))
+    assert verify(tmp_path / "out").damaged == ()
 
 
 def test_what_is_there_is_not_made_again(run: Path, texts: Path, tmp_path: Path) -> None:

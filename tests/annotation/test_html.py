@@ -1,6 +1,7 @@
 """An annotation as a web page and in a notebook: complete, and safe to show."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from typing import ClassVar
@@ -52,6 +53,15 @@ def test_a_page_holds_the_text_and_every_explanation() -> None:
     assert second == 'words55.0 %ty<pe> "x" → Q<1>45.0 %'
     ids = [each["id"] for _, each in page.tags if "id" in each]
     assert len(ids) == len(set(ids))
+
+
+def test_nothing_in_a_page_changes_the_direction_of_what_follows() -> None:
+    turned = annotation(TEXT.replace("end", "\u202edne"))
+    turned = replace(turned, topic="a\u2066b")
+    for shown in (annotation_to_html(turned), html_fragment(turned)):
+        assert "\ufffddne" in shown
+        assert "a\ufffdb" in shown
+        assert not {"\u202e", "\u2066"} & set(shown)
 
 
 def test_a_page_escapes_whatever_comes() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lrlm.artifacts import rewrite_manifests
 from lrlm.cli import main
 from lrlm.corpora import Corpus, LetterCase, LinkOptions
 from lrlm.corpora.build import build_from
@@ -235,6 +236,7 @@ def changed(home: Path, out: Path, kind: str, file: str, old: str, new: str) -> 
     text = (out / file).read_text()
     assert old in text
     (out / file).write_text(text.replace(old, new))
+    rewrite_manifests(out)
     return str(out)
 
 

@@ -1,6 +1,7 @@
 """From input files to a corpus: what is linked, and that only the content of the input matters."""
 
 import gzip
+import json
 import random
 import re
 from dataclasses import replace
@@ -141,12 +142,33 @@ def test_gold_mentions_become_tokens_and_misplaced_ones_are_counted(tmp_path: Pa
 
 
 def test_odd_characters_survive(tmp_path: Path) -> None:
-    text = "a\u0000b 😀 e\u0301 Rhine \u2028 end"
+    text = "a\u202eb 😀 e\u0301 Rhine \u2028\x85\t end"
     corpus = build(
         tmp_path, small_world.write(tmp_path / "in", train=[{"id": "Rhine", "text": text}])
     )
     assert corpus.document("Rhine").text == text
     assert mentions(corpus, "Rhine") == [("Rhine", TITLE, "Rhine")]
+
+
+def test_an_id_that_two_articles_have_is_told_with_both_places(tmp_path: Path) -> None:
+    rhine, other = {"id": "Rhine", "text": "The Rhine."}, {"id": "Danube", "text": "The Danube."}
+    inputs = small_world.write(tmp_path / "in", train=[other, rhine], valid=[rhine])
+    with pytest.raises(InputError) as told:
+        build(tmp_path, inputs)
+    first, second = inputs.articles["train"], inputs.articles["valid"]
+    assert str(told.value) == (
+        f"more than one article has the id 'Rhine' ({first}:2 and {second}:1)"
+    )
+    inputs.articles["train"].write_text(
+        "\nno article\n" + f"{json.dumps(rhine)}\n" * 3 + f"{json.dumps(other)}\n" * 2
+    )
+    only = BuildInputs(inputs.triples, inputs.forms, {"train": first})
+    with pytest.raises(InputError) as told:
+        build(tmp_path, only, max_bad=0.5)
+    assert str(told.value) == (
+        f"more than one article has the id 'Danube' ({first}:6 and {first}:7),"
+        f" 'Rhine' ({first}:3 and {first}:4)"
+    )
 
 
 def test_the_convention_of_the_tokens_is_found_or_given(tmp_path: Path) -> None:

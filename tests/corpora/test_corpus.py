@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrlm.artifacts import MANIFEST
+from lrlm.artifacts import MANIFEST, fingerprint, rewrite_manifests
 from lrlm.corpora import (
     GoldMention,
     LetterCase,
@@ -18,7 +18,7 @@ from lrlm.corpora import (
     Mention,
 )
 from lrlm.corpora.build import build_from
-from lrlm.corpora.corpus import SCHEMA, Corpus, CorpusWriter, from_table, to_table
+from lrlm.corpora.corpus import SCHEMA, WORDS, Corpus, CorpusWriter, from_table, to_table
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Relation, Topic
@@ -156,6 +156,7 @@ def test_another_manifest_is_refused(
     write(tmp_path, train=[document()])
     manifest = json.loads((tmp_path / MANIFEST).read_text(encoding="utf-8"))
     (tmp_path / MANIFEST).write_text(json.dumps({**manifest, **change}), encoding="utf-8")
+    rewrite_manifests(tmp_path)
     with pytest.raises(FormatError, match=message):
         Corpus.open(tmp_path)
 
@@ -172,6 +173,10 @@ def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"train\.parquet: cannot be read"):
         list(corpus.documents("train"))
     (tmp_path / "words.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"words\.json: cannot be read \(it has 2 bytes, not"):
+        _ = corpus.words
+    rewrite_manifests(tmp_path)
+    corpus = Corpus.open(tmp_path)
     with pytest.raises(FormatError, match=r"words\.json: not a vocabulary"):
         _ = corpus.words
 
@@ -241,8 +246,9 @@ def test_a_corpus_of_version_0_1_is_what_would_be_built_today(tmp_path: Path) ->
     old, new = Corpus.open(OF_VERSION_0_1), build_from(tmp_path / "out", inputs, options=options)
     for split in ("train", "test"):
         assert list(old.documents(split)) == list(new.documents(split))
-    for name in ("manifest.json", "words.json"):
-        assert (new.folder / name).read_bytes() == (OF_VERSION_0_1 / name).read_bytes()
+    assert (new.folder / WORDS).read_bytes() == (OF_VERSION_0_1 / WORDS).read_bytes()
+    assert {**new.manifest, "files": None} == {**old.manifest, "files": None}
+    assert new._manifest_fingerprint() == fingerprint(OF_VERSION_0_1 / MANIFEST)
     assert old.report == new.report
     assert old.report.misplaced_gold == 1
     assert old.fingerprint == "016bb0cf17a1805421eca0219fe5d9bc7d86f3654db487ed033483d5fef8a8b3"

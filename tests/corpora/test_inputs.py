@@ -23,6 +23,10 @@ def test_facts() -> None:
         ("s\t \to", "is empty"),
         ("s\tt\to\tnumber", "must be entity or literal, not 'number'"),
         ("s\t@title\to", "names"),
+        ("s\x1b\tt\to", r"column 1 holds the control character U\+001B"),
+        ("s\tt\to\x1f\tliteral", r"column 3 holds the control character U\+001F"),
+        ("s\tt\to\x0bo", r"the object holds the control character U\+000B"),
+        ("s\tt\t\u200b\tliteral", "nothing but invisible"),
     ],
 )
 def test_what_is_no_fact(line: str, reason: str) -> None:
@@ -60,6 +64,17 @@ def test_gold_mentions_are_spans_of_characters() -> None:
         ('{"id": 7, "text": "x"}', "'id' must be a text"),
         ('{"id": "a", "text": " "}', "'text' must be a text that is not blank"),
         ('{"id": "a", "text": "\\ud800"}', "half a character"),
+        ('{"id": "a", "text": "x\\u001b[2J"}', r"'text' holds the control character U\+001B"),
+        ('{"id": "a\\n", "text": "x"}', r"'id' holds the control character U\+000A"),
+        ('{"id": "a", "topic": "\\u0000t", "text": "x"}', r"'topic' holds .* U\+0000"),
+        ('{"id": "a", "title": "b\\u0007", "text": "x"}', r"'title' holds .* U\+0007"),
+        (
+            '{"id": "a", "text": "x", "gold": [{"start": 0, "end": '
+            + "[" * 900
+            + "]" * 900
+            + "}]}",
+            "not within the text",
+        ),
         ('{"id": "a", "text": "x", "gold": {}}', "'gold' must be a list"),
         ('{"id": "a", "text": "x", "gold": [1]}', "a gold mention must be an object"),
         ('{"id": "a", "text": "x", "gold": [{"start": 0, "end": 2}]}', "not within the text"),

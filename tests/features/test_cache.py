@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from lrlm.artifacts import rewrite_manifests
 from lrlm.batching import UNSEEN, Encoder
 from lrlm.corpora import LinkedDocument, LinkOptions
 from lrlm.corpora.corpus import Corpus, CorpusWriter, to_table
@@ -269,9 +270,13 @@ def test_a_damaged_folder_is_named(corpus: Corpus, cache: Path, tmp_path: Path) 
     path = tmp_path / "features" / "relations" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**manifest, "width": 5}), encoding="utf-8")
+    with pytest.raises(FormatError, match=r"relations/manifest\.json: cannot be read"):
+        Features.open(tmp_path / "features")
+    rewrite_manifests(tmp_path)
     with pytest.raises(FormatError, match=r"vectors\.safetensors: types must have the shape"):
         Features.open(tmp_path / "features")
     path.write_text(json.dumps({**manifest, "version": 99}), encoding="utf-8")
+    rewrite_manifests(tmp_path)
     with pytest.raises(FormatError, match="version 99"):
         Features.open(tmp_path / "features")
     with pytest.raises(FormatError, match="lrlm train"):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lrlm.artifacts import rewrite_manifests
 from lrlm.batching import FormFeaturiser
 from lrlm.errors import FormatError, InputError, MissingExtraError
 from lrlm.features import HASHED, FormVectorConfig, SubwordFeaturiser
@@ -134,6 +135,9 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
     wanted = [("Köln",), ("\u2028", "new"), ('"',), ("東京",)]
     assert np.array_equal(loaded.vectors(wanted), featuriser.vectors(wanted))
     (tmp_path / "forms" / "words.json").write_text('["a"]', encoding="utf-8")
+    with pytest.raises(FormatError, match=r"words\.json: cannot be read \(it has 5 bytes, not"):
+        SubwordFeaturiser.open(tmp_path / "forms")
+    rewrite_manifests(tmp_path)
     with pytest.raises(FormatError, match="holds 1 names, but there are 3 vectors"):
         SubwordFeaturiser.open(tmp_path / "forms")
 

@@ -52,3 +52,12 @@ def test_a_fragment_holds_the_text_and_changes_nothing_around_it() -> None:
     assert set(re.findall(r' (\w[\w-]*)="', found)) == {"style", "title"}
     assert "<Oslo>" not in found
     assert "ca<p>" not in found
+
+
+def test_nothing_in_a_page_changes_the_direction_of_what_follows() -> None:
+    piece = Piece("\u202eolsO", 0, 5, "relation", -0.5, "ci\u2067ty", "Q1\u202d", "Oslo", False)
+    text = GeneratedText("\u202eolsO", (piece,), ("Oslo",), 1, -1.0, -1.0, False, True)
+    page = generated_to_html([text], title="a\u202eb", about="about")
+    for shown in (page, html_fragment(text)):
+        assert "\ufffdolsO" in shown
+        assert not {"\u202d", "\u202e", "\u2067"} & set(shown)

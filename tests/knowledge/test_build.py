@@ -20,9 +20,9 @@ import pytest
 
 from lrlm.errors import (
     DamagedFileError,
+    DiskFullError,
     FormatError,
     InputError,
-    LrlmError,
     TooManyBadLinesError,
 )
 from lrlm.knowledge import KnowledgeGraph
@@ -163,10 +163,10 @@ def _full_database(*_: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "function", "fails", "error", "message"),
+    ("module", "function", "fails"),
     [
-        (build_module, "write_tables", _full_disk, OSError, "No space left"),
-        (index_module, "_collect_keys", _full_database, LrlmError, "index .* disk is full"),
+        (build_module, "write_tables", _full_disk),
+        (index_module, "_collect_keys", _full_database),
     ],
 )
 def test_a_full_disk_leaves_the_finished_parts(
@@ -176,12 +176,10 @@ def test_a_full_disk_leaves_the_finished_parts(
     module: ModuleType,
     function: str,
     fails: Callable[..., None],
-    error: type[Exception],
-    message: str,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, function, fails)
-        with pytest.raises(error, match=message):
+        with pytest.raises(DiskFullError, match=r"no room left to write \S+/graph;"):
             build_graph(tmp_path / "graph", [dump], part_bytes=50_000)
     assert [path.name for path in tmp_path.iterdir()] == [".graph.parts"]
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.parquet")}

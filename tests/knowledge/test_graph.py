@@ -3,6 +3,7 @@
 import copy
 import multiprocessing
 import pickle
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -13,10 +14,12 @@ from pathlib import Path
 import pytest
 
 import lrlm
+from lrlm.artifacts import rewrite_manifests
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Entity, KnowledgeGraph, Relation
+from lrlm.knowledge import graph as graph_module
 from lrlm.knowledge.build import build_graph
-from lrlm.knowledge.index import INDEX
+from lrlm.knowledge.index import CHECKS, INDEX
 
 FORMS = """
 Q1\tAlbert Einstein
@@ -92,10 +95,16 @@ def test_a_number_that_no_build_wrote_stays_as_it_is(tmp_path: Path, amount: str
     site = "http://www.wikidata.org"
     number = '"5"^^<http://www.w3.org/2001/XMLSchema#decimal>'
     (tmp_path / "dump.nt").write_text(f"<{site}/entity/Q1> <{site}/prop/direct/P1> {number} .\n")
-    graph = build_graph(tmp_path / "kg", [tmp_path / "dump.nt"]).graph
+    build_graph(tmp_path / "kg", [tmp_path / "dump.nt"])
     with closing(sqlite3.connect(tmp_path / "kg" / INDEX)) as index:
         index.execute("UPDATE stars SET facts = replace(facts, '5', ?)", (amount,))
         index.commit()
+    with pytest.raises(
+        FormatError, match=r"graph\.sqlite: cannot be read .* build the graph again"
+    ):
+        KnowledgeGraph.open(tmp_path / "kg").topic("Q1")
+    rewrite_manifests(tmp_path / "kg")
+    graph = KnowledgeGraph.open(tmp_path / "kg")
     assert graph.topic("Q1").relations == (Relation("P1", amount),)
 
 
@@ -243,3 +252,54 @@ def test_folders_that_are_no_graph(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(FormatError, match=r"graph.sqlite: cannot be read .* build the graph again"):
         KnowledgeGraph.open(tmp_path).topic("Q1")
     assert not (tmp_path / "graph.sqlite-journal").exists()
+
+
+# An index that is too large to be read whole
+
+
+@pytest.fixture
+def large(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the graph, taken for a large one."""
+    monkeypatch.setattr(graph_module, "LARGEST_WHOLE", 0)
+    shutil.copytree(folder, tmp_path / "large")
+    return tmp_path / "large"
+
+
+def everything(folder: Path) -> list[object]:
+    with KnowledgeGraph.open(folder) as graph:
+        entities = [(graph.entity(id_), graph.search(graph.entity(id_).label)) for id_ in graph]
+        return [*entities, *graph.topics(), graph.relation_types()]
+
+
+def test_rows_of_a_large_index_are_as_they_were_written(large: Path, folder: Path) -> None:
+    assert everything(large) == everything(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE entities SET names = replace(names, 'e', 'a')",
+        "UPDATE entities SET titles = titles || 'x'",
+        "UPDATE entities SET facts = facts + 1",
+        "UPDATE stars SET facts = replace(facts, '1', '2')",
+        "UPDATE types SET label = label || 'x' WHERE number = 0",
+        "DELETE FROM stars WHERE number = (SELECT min(number) FROM stars)",
+    ],
+)
+def test_a_changed_row_of_a_large_index_is_told(large: Path, change: str) -> None:
+    with closing(sqlite3.connect(large / INDEX)) as index:
+        assert index.execute(change).rowcount > 0
+        index.commit()
+    with pytest.raises(FormatError, match=r"graph\.sqlite: cannot be read \(a row is not as lrlm"):
+        everything(large)
+
+
+def test_checks_of_rows_are_needed_and_checked(large: Path) -> None:
+    checks = (large / CHECKS).read_bytes()
+    for content in (checks[:-1], checks + b"1", b"", bytes(len(checks))):
+        (large / CHECKS).write_bytes(content)
+        with pytest.raises(FormatError):
+            everything(large)
+    (large / CHECKS).unlink()
+    with pytest.raises(FormatError, match=r"graph\.checks: cannot be read"):
+        everything(large)

@@ -32,6 +32,7 @@ def test_facts() -> None:
         "# a comment",
         "",
         "_:b1 <http://example.org/x> _:b2 .",
+        f"{Q}Q1>\t{P}P31>  {Q}Q6> .",
     )
     assert [(row[2], StatementKind(row[0]), row[3]) for row in out.rows] == [
         ("P31", StatementKind.ENTITY, "Q5"),
@@ -39,6 +40,7 @@ def test_facts() -> None:
         ("P1082", StatementKind.QUANTITY, "12.5"),
         ("P1476", StatementKind.TEXT, 'Hi "there"'),
         ("P281", StatementKind.TEXT, "075é"),
+        ("P31", StatementKind.ENTITY, "Q6"),
     ]
     assert out.counts == {
         "texts in other languages": 1,
@@ -93,6 +95,25 @@ def test_names_redirects_and_types_of_properties() -> None:
         (f"{Q}Q1> {P}P".encode() + b"\xff" + f"> {Q}Q5> .".encode(), "not a text"),
         (f"{Q}Q1> {P}P".encode() + b'\xff> "text"@en .', "not a text"),
         (f"{Q}Q1> {P}P31> {Q}Q".encode() + b"\xff> .", "not a text"),
+        (f"{Q}Q1> {P}P31> {Q}Q12 .", "the object is not closed with '>'"),
+        (f"{Q}Q1 {P}P31> {Q}Q5> .", "the subject is not closed with '>'"),
+        (f"{Q}Q1> {P}P31 {Q}Q5> .", "the relation type is not closed with '>'"),
+        (f"{Q}Q1> {P}P31> .", "there is no object"),
+        (f"{Q}Q1> .", "there is no relation type"),
+        (f"{Q}Q1> {P}P31> {Q}Q5> {Q}Q6> .", "three terms"),
+        (f"{Q}Q1> {P}P31>{Q}Q5> .", "three terms"),
+        (f'{Q}Q1> {P}P1> "x"@ .', "a language or a data type"),
+        (f'{Q}Q1> {P}P1> "x"^^{XSD}string .', "a language or a data type"),
+        (f'{Q}Q1> {P}P1> "a"b"@en .', "not closed"),
+        (f'{Q}Q1> {P}P1> "\\q"@en .', "there is no escape '\\\\q'"),
+        (f'{Q}Q1> {P}P1> "\\u12"@en .', "there is no escape"),
+        (f"{Q}> {P}P31> {Q}Q5> .", "'' is not an id of Wikidata"),
+        (f"{Q}Q1> {P}P31> {Q}5> .", "'5' is not an id of Wikidata"),
+        (f"{Q}Q1> {P}31> {Q}Q5> .", "'31' is not the id of a relation type"),
+        (f"{Q}Q1\x07> {P}P31> {Q}Q5> .", "the control character U+0007 at byte 35"),
+        (f'{Q}Q1> {LABEL} "\\u001B[2J"@en .', "the name holds the control character U+001B"),
+        ("<http://example.org/1> <http://example.org/2> .", "there is no object"),
+        ("<http://example.org/1 <http://example.org/2> _:b .", "the subject is not closed"),
     ],
 )
 def test_bad_lines(line: str | bytes, reason: str) -> None:
@@ -113,6 +134,9 @@ def test_bad_lines(line: str | bytes, reason: str) -> None:
         ("-0043-03-15T00:00:00Z", "-0044-03-15"),
         ("12000-01-01T00:00:00Z", ""),
         ("1961-13-01T00:00:00Z", ""),
+        ("1961-02-30T00:00:00Z", ""),
+        ("1961-00-05T00:00:00Z", "1961"),
+        ("１９６１-08-04T00:00:00Z", ""),
         ("today", ""),
     ],
 )

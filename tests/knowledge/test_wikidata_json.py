@@ -8,6 +8,8 @@ import pytest
 from lrlm.knowledge.sources.wikidata_json import WikidataJson, time_value
 from lrlm.knowledge.statements import StatementKind, Statements
 
+HALF = "holds the lone surrogate U+D800 (half a character)"
+
 
 def read(*entities: dict[str, Any] | bytes, language: str = "en") -> Statements:
     lines = [e if isinstance(e, bytes) else json.dumps(e).encode() + b"," for e in entities]
@@ -160,6 +162,23 @@ def test_properties_redirects_and_other_entities() -> None:
         (b"x", "not JSON"),
         (b"[[", "not JSON|not an entity"),
         (b'{"type": "item", "id": "Q1", "claims": ' + b"[" * 100_000, "not JSON|not an entity"),
+        (b'{"type": "item", "id": ""},', "'' is not the id of an item"),
+        (b'{"type": "item", "id": "Q99\\n"},', r"'Q99\n' is not the id of an item"),
+        (b'{"type": "item", "id": "P1"},', "'P1' is not the id of an item"),
+        (b'{"type": "property", "id": ""},', "'' is not the id of a relation type"),
+        (b'{"entity": "Q3", "redirect": ""},', "'' is not the id of an entity"),
+        (b'{"type": "a\\u202e", "id": "X1"},', r"no entities of the type 'a\u202e'"),
+        (b'{"type": "item", "id": "Q1", "labels": {"en": {"value": "\\ud800"}}},', HALF),
+        (b'{"type": "item", "id": "Q1", "labels": {"en": {"value": "\\ud800"}}}', HALF),
+        (b'{"type": "item", "id": "Q1", "labels": {"de": {"value": "x\\\\\\uD800."}}},', HALF),
+        (
+            b'{"type": "item", "id": "Q1", "labels": {"en": {"value": "\xed\xa0\x80"}}},',
+            "not UTF-8 at byte 58 of the line",
+        ),
+        (
+            b'{"type": "item", "id": "Q1", "labels": {"en": {"value": "a\\u001b[2J"}}},',
+            "the name holds the control character U+001B",
+        ),
     ],
 )
 def test_bad_lines_are_told_and_the_others_kept(line: bytes, reason: str) -> None:
@@ -169,6 +188,49 @@ def test_bad_lines_are_told_and_the_others_kept(line: bytes, reason: str) -> Non
     [(number, found)] = out.bad
     assert number == 2
     assert any(each in found for each in reason.split("|")), found
+
+
+@pytest.mark.parametrize(
+    ("claims", "reason"),
+    [
+        ({"P31\n": [snak("string", "x")]}, r"'P31\n' is not the id of a relation type"),
+        ({"P1": [snak("wikibase-item", {"id": "Q99\n"})]}, r"'Q99\n' is not the id of an item"),
+        ({"P1": [snak("wikibase-item", {"id": ""})]}, "'' is not the id of an item"),
+        ({"P1": [snak("string", "a\x07b")]}, "the text holds the control character U+0007"),
+        (
+            {"P1": [snak("monolingualtext", {"text": "\x9b", "language": "en"})]},
+            "the text holds the control character U+009B",
+        ),
+    ],
+)
+def test_nothing_of_a_bad_line_is_used(claims: dict[str, Any], reason: str) -> None:
+    labels = {"en": {"value": "name"}}
+    before = {"P9": [snak("string", "x"), snak("url", "x"), snak("string", "y", "deprecated")]}
+    unknown = {"P8": [snak("hologram", "x")]}
+    good = item({"P2": [snak("string", "kept"), snak("string", "low", "deprecated")]})
+    out = read(good, item({**before, **unknown, **claims}, labels=labels), good)
+    assert out.bad == [(2, reason)]
+    alone = read(good, good)
+    assert (out.rows, out.counts, out.notes) == (alone.rows, alone.counts, {})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"time": "+x\n61-08-04T00:00:00Z", "precision": 11},
+        {"time": "+1961-02-30T00:00:00Z", "precision": 11},
+        {"time": "+0000-01-01T00:00:00Z", "precision": 11},
+        {"amount": "+1", "unit": "http://www.wikidata.org/entity/Q1\n"},
+        {"numeric-id": 10**300},
+        {"numeric-id": -1},
+    ],
+)
+def test_values_that_are_none_are_counted_and_left_out(value: dict[str, Any]) -> None:
+    kind = {"time": "time", "amount": "quantity"}.get(next(iter(value)), "wikibase-item")
+    out = read(item({"P1": [snak(kind, value)]}))
+    assert not facts(out)
+    assert not out.bad
+    assert out.counts["malformed values"] + out.counts["times too coarse to write"] == 1
 
 
 def test_statements_without_values_or_of_odd_shape_do_not_stop_an_entity() -> None:

@@ -3,17 +3,20 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from lrlm.artifacts import rewrite_manifests, verify
 from lrlm.backbones import TransformerXlConfig
 from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import UnknownWordSpeller
+from lrlm.heads import WordConfig
 from lrlm.models import document_nats
 from lrlm.runs.run import Run
 from lrlm.runs.sizes import load_size
@@ -112,6 +115,7 @@ def test_an_adaptive_softmax_is_saved_with_its_cutoffs(corpus: Path, tmp_path: P
     settings = ("training.epochs=1", "model.words.cutoffs=[12]", "model.words.tied=true")
     run_training(corpus, tmp_path / "run", *settings)
     run = Run.open(tmp_path / "run")
+    assert isinstance(run.config.model.words, WordConfig)
     assert run.config.model.words.cutoffs == (12,)
     assert "cutoffs = [12]" in (tmp_path / "run" / "config.toml").read_text()
 
@@ -212,6 +216,13 @@ def test_a_corpus_without_a_split_is_refused(missing: str, tmp_path: Path) -> No
     assert not (tmp_path / "run").exists()
 
 
+def test_all_files_of_a_run_are_listed(run_folder: Path) -> None:
+    check = verify(run_folder)
+    assert (check.format, check.damaged, check.unchecked) == ("lrlm run", (), ())
+    files = {str(path.relative_to(run_folder)) for path in run_folder.rglob("*") if path.is_file()}
+    assert check.files == len(files - {"metrics.jsonl"})
+
+
 def test_a_run_of_another_version_is_refused(run_folder: Path, tmp_path: Path) -> None:
     copied = tmp_path / "copied"
     shutil.copytree(run_folder, copied)
@@ -228,9 +239,13 @@ def test_weights_of_another_model_are_refused(
     shutil.copytree(run_folder, copied)
     config = (copied / "config.toml").read_text()
     (copied / "config.toml").write_text(config.replace("hidden_size = 10", "hidden_size = 11"))
+    with pytest.raises(FormatError, match=r"config\.toml: cannot be read"):
+        Run.open(copied)
+    rewrite_manifests(copied)
     with pytest.raises(FormatError, match="belong to another model"):
         Run.open(copied)
     (copied / "weights.safetensors").write_bytes(b"nothing")
+    rewrite_manifests(copied)
     with pytest.raises(FormatError, match="cannot be used"):
         Run.open(copied)
     (copied / "weights.safetensors").unlink()
@@ -265,3 +280,14 @@ def test_a_configuration_may_be_given_whole(corpus: Path, tmp_path: Path) -> Non
         train(corpus, tmp_path / "both", config=config, size="mini")
     with pytest.raises(InputError, match="there is no backbone 'gru'"):
         train(corpus, tmp_path / "gru", config=config, backbone="gru")
+
+
+def test_a_run_is_resumed_with_the_configuration_it_was_started_with(
+    corpus: Path, tmp_path: Path
+) -> None:
+    config = tiny.configured(*tiny.SETTINGS, "training.epochs=1")(load_size("mini", "lstm"))
+    cache = corpus.parent / "features"
+    first = train(corpus, tmp_path / "run", config=config, features_cache=cache)
+    longer = replace(config, training=replace(config.training, epochs=2))
+    second = train(corpus, tmp_path / "run", config=longer, resume=True, features_cache=cache)
+    assert second.position.updates == 2 * first.position.updates

@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import save
 
+from lrlm.artifacts import rewrite_manifests
 from lrlm.errors import FormatError
 from lrlm.training.checkpoint import Checkpoint, Checkpoints
 
@@ -131,3 +132,36 @@ def test_several_processes_have_their_own(tmp_path: Path) -> None:
     found = checkpoints.read()
     assert found is not None
     assert [int(found.own(rank)["x"]) for rank in range(12)] == list(range(12))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "null",
+        "{}",
+        "[" * 100_000,
+        '{"format": ' + "9" * 5000 + "}",
+        '{"format": "lrlm checkpoint"}',
+        '{"format": "lrlm checkpoint", "version": "1"}',
+        '{"format": "lrlm checkpoint", "version": 1}',
+        '{"format": "lrlm checkpoint", "version": 1, "files": {}}',
+        '{"format": "lrlm checkpoint", "version": 1, "files": [1]}',
+        '{"format": "lrlm checkpoint", "version": 1, "files": []}',
+        '{"format": "lrlm checkpoint", "version": 1, "files": [{"name": "../000002/state.json"}]}',
+    ],
+)
+def test_a_manifest_of_another_shape_is_damage(three: Checkpoints, text: str) -> None:
+    (three.folder / "000003" / "manifest.json").write_text(text)
+    number, messages = read(three)
+    assert number == 2
+    assert len(messages) == 1
+
+
+@pytest.mark.parametrize("text", ["[]", "[" * 100_000, "9" * 5000, "{"])
+def test_a_state_of_another_shape_is_damage(three: Checkpoints, text: str) -> None:
+    (three.folder / "000003" / "state.json").write_text(text)
+    rewrite_manifests(three.folder)
+    number, messages = read(three)
+    assert number == 2
+    assert len(messages) == 1

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from lrlm.runs.run import Run
+from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.train import train
 from tests.training import tiny
 from tests.training.toy_training import make_model, make_trainer
@@ -87,6 +89,64 @@ def test_the_death_of_one_is_told_by_the_other(
     assert ended[0].returncode == 2, errors
     assert "another process of this run died or does not answer" in errors
     assert "the run can be resumed" in errors
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def await_all(folder: Path, pattern: str, process: subprocess.Popen[str]) -> list[Path]:
+    """Wait until there is such a file of both processes."""
+    end = time.monotonic() + 90
+    while len(found := sorted(folder.glob(pattern))) < 2 or not all(map(os.path.getsize, found)):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "the moment did not come"
+        time.sleep(0.05)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("mode", ["orphan", "prepare"])
+def test_nobody_trains_on_when_torchrun_is_killed(
+    ended: list[subprocess.Popen[str]], tmp_path: Path, mode: str
+) -> None:
+    launcher = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "torch.distributed.run"),
+            *("--nproc-per-node", "2", "--master-port", str(free_port())),
+            *("-m", "tests.training.worker", mode, str(tmp_path)),
+        ],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    ended.append(launcher)
+    workers = [int(path.read_text()) for path in await_all(tmp_path, "pid-*", launcher)]
+    assert all(map(is_alive, workers))
+    launcher.kill()
+    end = time.monotonic() + 10
+    while any(map(is_alive, workers)) and time.monotonic() < end:
+        time.sleep(0.05)
+    alive = [pid for pid in workers if is_alive(pid)]
+    for pid in alive:
+        os.kill(pid, signal.SIGKILL)
+    assert not alive
+    if mode == "prepare":
+        assert sorted(path.name for path in tmp_path.glob("tidy-*")) == ["tidy-0", "tidy-1"]
+        return
+    told = [(tmp_path / f"told-{rank}").read_text() for rank in range(2)]
+    assert all(each.endswith("everything is saved, and the run can be resumed") for each in told)
+    assert any(
+        "stopped by the end of the program that started it in epoch" in each for each in told
+    )
+    checkpoint = Checkpoints(tmp_path / "checkpoints").read()
+    assert checkpoint is not None
+    assert checkpoint.state["position"]["updates"] >= 3
 
 
 def test_torchrun(ended: list[subprocess.Popen[str]], tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 learn   save the gradients of an epoch; then stop, resume, and compare with not stopping
 die     the second process is killed on the way
 hang    the second process stops answering
+orphan  train for very long, and save when the launcher is gone
+prepare do something else than training for very long, as before it
 """
 
 import os
@@ -21,10 +23,10 @@ from lrlm.models import LanguageModel
 from lrlm.runs.run import weights_of
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.environment import Reporter, TrainingEnvironment
-from lrlm.training.interruption import Interruption
+from lrlm.training.interruption import Interruption, watched
 from lrlm.training.loop import Trainer
 from lrlm.training.optimiser import copies
-from lrlm.training.processes import Processes, joined
+from lrlm.training.processes import Launcher, Processes, joined
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 EXACT = replace(CONFIG, epochs=1, batch_size=5)
@@ -103,14 +105,53 @@ def fail(processes: Processes, how: str) -> None:
     trainer.run()
 
 
+def train_on(processes: Processes, launcher: Launcher, folder: Path) -> None:
+    """Train until somebody stops it; say who and where this process is."""
+
+    def tell(_status: object) -> None:
+        if trainer.position.updates == 3:
+            (folder / f"pid-{processes.rank}").write_text(str(os.getpid()))
+
+    with watched(is_orphaned=lambda: launcher.is_gone) as interruption:
+        environment = TrainingEnvironment(
+            processes=processes,
+            interruption=interruption,
+            checkpoints=Checkpoints(folder / "checkpoints"),
+            reporter=Reporter(status=tell),
+        )
+        trainer = make_trainer(config=replace(CONFIG, epochs=1_000_000), environment=environment)
+        trainer.run()
+
+
+def prepare(processes: Processes, folder: Path) -> None:
+    (folder / f"pid-{processes.rank}").write_text(str(os.getpid()))
+    try:
+        time.sleep(600)
+    finally:
+        (folder / f"tidy-{processes.rank}").touch()
+
+
 def main() -> int:
     mode, folder = sys.argv[1], Path(sys.argv[2])
     timeout = 0.05 if mode == "hang" else 1.0
+    launcher = Launcher()
     try:
-        with joined(torch.device("cpu"), timeout_minutes=timeout) as processes:
-            learn(processes, folder) if mode == "learn" else fail(processes, mode)
+        with (
+            launcher.outlived_briefly(),
+            joined(torch.device("cpu"), timeout_minutes=timeout) as processes,
+        ):
+            if mode == "learn":
+                learn(processes, folder)
+            elif mode == "orphan":
+                train_on(processes, launcher, folder)
+            elif mode == "prepare":
+                prepare(processes, folder)
+            else:
+                fail(processes, mode)
     except LrlmError as error:
         print(error, file=sys.stderr)
+        if mode == "orphan":
+            (folder / f"told-{os.environ['RANK']}").write_text(str(error))
         return 2
     return 0
 

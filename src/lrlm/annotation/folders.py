@@ -97,9 +97,12 @@ def _annotate(
     job = partial(annotate_file, out=out.absolute(), settings=_for_any_process(settings))
     done = len(files) - len(waiting)
     progress("annotating", done, len(files))
-    for report in _reports(job, [path.absolute() for path in waiting], master, spark=spark):
-        reports.append(report)
-        progress("annotating", done + len(reports), len(files))
+    try:
+        for report in _reports(job, [path.absolute() for path in waiting], master, spark=spark):
+            reports.append(report)
+            progress("annotating", done + len(reports), len(files))
+    finally:
+        _list_results(out, {result_name(path) for path in waiting})
     failures = [report for report in reports if report.failure is not None]
     if failures:
         raise LrlmError(
@@ -193,6 +196,18 @@ def _prepare(out: Path, settings: FolderSettings) -> None:
     for name, value in said.items():
         if there.get(name) != value:
             raise InputError(f"{out} was begun with another {name}; choose another place")
+
+
+def _list_results(out: Path, new: set[str]) -> None:
+    """List the results that are there in the manifest; only those that are new to it are read."""
+    manifest = read_manifest(out, format=FORMAT, version=VERSION, hint="choose another place")
+    known = {entry["name"]: entry for entry in manifest.get("files", ())}
+    files = [
+        known[path.name] if path.name in known and path.name not in new else fingerprint(path)
+        for path in sorted(out.glob("*.jsonl"))
+    ]
+    if files != manifest.get("files"):
+        write_manifest(out, **{**manifest, "files": files})
 
 
 def _told(folder: Path | None) -> dict[str, Any] | None:

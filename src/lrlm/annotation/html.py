@@ -5,12 +5,21 @@ rests on it or the keyboard has come to it. Whatever the text holds, it stays te
 """
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from string import Template
 
 from lrlm.annotation.annotation import Annotation, Explanation, Span
+from lrlm.annotation.score import Score
 from lrlm.annotation.terminal import describe, relation_type, shown_spans, without_overlap
-from lrlm.look import counted, fragment, hues, marked_name, page, percent, shown_perplexity
+from lrlm.look import (
+    counted,
+    fragment,
+    html_text,
+    hues,
+    marked_name,
+    page,
+    percent,
+    shown_perplexity,
+)
 
 _LISTED = 8
 """Explanations of a span beside the text; all of them are in the table below it."""
@@ -31,7 +40,7 @@ def annotation_to_html(annotation: Annotation, *, threshold: float = 0.5) -> str
         ),
         spans=f"{len(annotation.spans):,}",
     )
-    return page(escape(annotation.topic), body, style=_STYLE, script=_SCRIPT)
+    return page(html_text(annotation.topic), body, style=_STYLE, script=_SCRIPT)
 
 
 def html_fragment(annotation: Annotation, *, threshold: float = 0.5) -> str:
@@ -45,11 +54,32 @@ def html_fragment(annotation: Annotation, *, threshold: float = 0.5) -> str:
     for span in shown:
         name = relation_type(span)
         lines = (f"{describe(each, span)}: {percent(each.probability)}" for each in _first(span))
-        parts.append(escape(annotation.text[end : span.start]))
+        parts.append(html_text(annotation.text[end : span.start]))
         parts.append(marked_name(span.text, type_=name, hue=hue_of[name], told="\n".join(lines)))
         end = span.end
-    parts.append(escape(annotation.text[end:].rstrip()))
+    parts.append(html_text(annotation.text[end:].rstrip()))
     about = f"{annotation.topic} · {_summary(annotation, shown, threshold)}"
+    return fragment(about, "".join(parts))
+
+
+def score_fragment(score: Score) -> str:
+    """Write a scored text: what a piece costs is its strength of colour, and is told on hover."""
+    parts, end = [], 0
+    most = max((piece.nats / piece.tokens for piece in score.pieces), default=0.0)
+    for piece in score.pieces:
+        strength = piece.nats / piece.tokens / most if most > 0 else 0.0
+        parts.append(html_text(score.text[end : piece.start]))
+        parts.append(
+            f'<span style="background:rgba(217,119,6,{0.6 * max(strength, 0.0):.3f});'
+            f'border-radius:.3em" title="{piece.nats:.2f} nats">'
+            f"{html_text(score.text[piece.start : piece.end])}</span>"
+        )
+        end = piece.end
+    parts.append(html_text(score.text[end:].rstrip()))
+    about = (
+        f"{counted(score.words, 'word')} · {score.nats:,.1f} nats · perplexity"
+        f" {shown_perplexity(score.perplexity)}"
+    )
     return fragment(about, "".join(parts))
 
 
@@ -67,7 +97,7 @@ def _legend(shown: Sequence[Span], hue_of: Mapping[str, int]) -> str:
     for span in shown:
         counts[relation_type(span)] += 1
     return "".join(
-        f'<li style="--hue:{hue_of[name]}"><b>{escape(name)}</b> {count:,}</li>'
+        f'<li style="--hue:{hue_of[name]}"><b>{html_text(name)}</b> {count:,}</li>'
         for name, count in counts.items()
     )
 
@@ -80,16 +110,16 @@ def _text(
 ) -> str:
     pieces, end = [], 0
     for number, span in enumerate(spans):
-        pieces.append(escape(annotation.text[end : span.start]))
+        pieces.append(html_text(annotation.text[end : span.start]))
         pieces.append(_mark(number, span, (span.start, span.end) in marked, hue_of))
         end = span.end
-    return "".join(pieces) + escape(annotation.text[end:])
+    return "".join(pieces) + html_text(annotation.text[end:])
 
 
 def _mark(number: int, span: Span, is_mention: bool, hue_of: Mapping[str, int]) -> str:
     """Write a span with its explanations hidden beside it, until they are asked for."""
     lines = "".join(
-        f"<span><i>{escape(describe(each, span))}</i><b>{percent(each.probability)}</b></span>"
+        f"<span><i>{html_text(describe(each, span))}</i><b>{percent(each.probability)}</b></span>"
         for each in _first(span)
     )
     more = len(span.explanations) - _LISTED
@@ -97,12 +127,12 @@ def _mark(number: int, span: Span, is_mention: bool, hue_of: Mapping[str, int]) 
         lines += f"<span><i>{more:,} more, in the table</i></span>"
     name = relation_type(span)
     look = (
-        f'class="name" style="--hue:{hue_of[name]}" data-type="{escape(name)}"'
+        f'class="name" style="--hue:{hue_of[name]}" data-type="{html_text(name)}"'
         if is_mention
         else 'class="candidate"'
     )
     return (
-        f'<span {look} tabindex="0" aria-describedby="e{number}">{escape(span.text)}'
+        f'<span {look} tabindex="0" aria-describedby="e{number}">{html_text(span.text)}'
         f'<span class="why" role="tooltip" id="e{number}">{lines}</span></span>'
     )
 
@@ -119,12 +149,12 @@ def _rows(span: Span, *, is_shown: bool, hue_of: Mapping[str, int]) -> str:
     for place, each in enumerate(span.explanations):
         first = (
             f'<th scope="rowgroup" rowspan="{len(span.explanations)}"><span{look}>'
-            f"{escape(span.text)}</span><small>{span.start:,}–{span.end:,}</small></th>"
+            f"{html_text(span.text)}</span><small>{span.start:,}–{span.end:,}</small></th>"
             if place == 0
             else ""
         )
         rows.append(
-            f"<tr>{first}<td>{each.kind.value}</td><td>{escape(describe(each, span))}</td>"
+            f"<tr>{first}<td>{each.kind.value}</td><td>{html_text(describe(each, span))}</td>"
             f'<td class="share" style="--share:{each.probability:.4f}">'
             f"{percent(each.probability)}</td></tr>"
         )

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
 from lrlm.backbones.fast_cpu import dropout, packed_linear
-from lrlm.checks import check_at_least, check_rate, check_shape
+from lrlm.checks import DEEPEST, WIDEST, check_at_least, check_range, check_rate, check_shape
 from lrlm.errors import InputError
 
 LONGEST_PIECE = 40
@@ -43,8 +43,8 @@ class LstmConfig(BackboneConfig):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        check_at_least("model.backbone.layers", self.layers, 1)
-        check_at_least("model.backbone.hidden_size", self.hidden_size, 1)
+        check_range("model.backbone.layers", self.layers, 1, DEEPEST)
+        check_range("model.backbone.hidden_size", self.hidden_size, 1, WIDEST)
         check_rate("model.backbone.dropout", self.dropout)
 
     def build(self, input_size: int) -> "LstmBackbone":

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
 from lrlm.backbones.fast_cpu import dropout
-from lrlm.checks import check_at_least, check_rate
+from lrlm.checks import DEEPEST, WIDEST, check_at_least, check_range, check_rate
 from lrlm.errors import InputError
 
 
@@ -54,10 +54,11 @@ class TransformerXlConfig(BackboneConfig):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        for name in ("layers", "heads", "head_size", "model_size", "feed_forward_size"):
-            check_at_least(f"model.backbone.{name}", getattr(self, name), 1)
+        check_range("model.backbone.layers", self.layers, 1, DEEPEST)
+        for name in ("heads", "head_size", "model_size", "feed_forward_size"):
+            check_range(f"model.backbone.{name}", getattr(self, name), 1, WIDEST)
         for name in ("memory", "evaluation_memory"):
-            check_at_least(f"model.backbone.{name}", getattr(self, name), 0)
+            check_range(f"model.backbone.{name}", getattr(self, name), 0, WIDEST)
         for name in ("dropout", "attention_dropout"):
             check_rate(f"model.backbone.{name}", getattr(self, name))
 

@@ -21,6 +21,7 @@ from lrlm.cli import (
     kg,
     pack,
     train,
+    verify,
 )
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import choose_from, readable
@@ -55,6 +56,7 @@ app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --tem
     generate.generate
 )
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
+app.command("verify", epilog="Example: lrlm verify runs/lrlm miniworld")(verify.verify)
 readable(app)
 choose_from("train", train.choices, "model", "backbone", "size")
 
@@ -97,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        file = error.filename2 or error.filename  # of two files, the one that is written
+        where = f"{file}: " if file else ""
         return _fail(f"{where}{error.strerror or error}")
     return _fail(STOPPED) if code == _AFTER_CTRL_C else int(code or 0)
 

@@ -6,9 +6,11 @@ into the text, where type and object may be left out.
 """
 
 import json
+import re
+import reprlib
 from typing import Any, NamedTuple
 
-from lrlm.characters import describe
+from lrlm.characters import NOT_IN_A_TEXT, NOT_ON_A_LINE, refused_in
 from lrlm.text.document import GoldSpan
 from lrlm.text_files import BadLineError
 
@@ -37,8 +39,8 @@ def article_from(record: Any) -> Article:
     """Check an article's fields, wherever they come from."""
     if not isinstance(record, dict):
         raise BadLineError("expected a JSON object with id and text")
-    article_id = _text(record, "id")
-    topic = _text(record, "topic", article_id)
+    article_id = _text(record, "id", refused=NOT_ON_A_LINE)
+    topic = _text(record, "topic", article_id, refused=NOT_ON_A_LINE)
     title = _text(record, "title", topic)
     text = _text(record, "text")
     gold = record.get("gold")
@@ -47,22 +49,25 @@ def article_from(record: Any) -> Article:
     )
 
 
-def check_characters(field: str, value: str) -> None:
-    """Refuse what no file can hold."""
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        what = describe(value[error.start])
-        raise BadLineError(f"the field {field!r} holds {what}") from None
+def check_characters(field: str, value: str, *, refused: re.Pattern[str] = NOT_IN_A_TEXT) -> None:
+    """Refuse what no file can hold, and control characters."""
+    if what := refused_in(value, refused):
+        raise BadLineError(f"the field {field!r} holds {what}")
 
 
-def _text(record: dict[str, Any], field: str, default: str | None = None) -> str:
+def _text(
+    record: dict[str, Any],
+    field: str,
+    default: str | None = None,
+    *,
+    refused: re.Pattern[str] = NOT_IN_A_TEXT,
+) -> str:
     value = record.get(field, default)
     if value is None:
         raise BadLineError(f"the field {field!r} is missing")
     if not isinstance(value, str) or not value.strip():
         raise BadLineError(f"the field {field!r} must be a text that is not blank")
-    check_characters(field, value)
+    check_characters(field, value, refused=refused)
     return value
 
 
@@ -75,11 +80,12 @@ def _gold_spans(gold: Any, length: int) -> tuple[GoldSpan, ...]:
             raise BadLineError("a gold mention must be an object with start, end, type, object")
         start, end = mention.get("start"), mention.get("end")
         if not (type(start) is type(end) is int and 0 <= start < end <= length):
-            raise BadLineError(f"a gold mention from {start} to {end} is not within the text")
+            where = f"from {reprlib.repr(start)} to {reprlib.repr(end)}"
+            raise BadLineError(f"a gold mention {where} is not within the text")
         for field in ("type", "object"):
             value = mention.get(field)
             if not isinstance(value, str | None):
                 raise BadLineError(f"a gold mention's {field!r} must be a text")
-            check_characters(field, value or "")
+            check_characters(field, value or "", refused=NOT_ON_A_LINE)
         spans.append(GoldSpan(start, end, mention.get("type"), mention.get("object")))
     return tuple(spans)

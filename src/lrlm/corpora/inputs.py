@@ -10,7 +10,7 @@ their own, see `importers`.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from lrlm.errors import InputError
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.sources.triples import parse_fact, parse_form
 from lrlm.progress import Progress, silent
-from lrlm.text_files import BadLines, read_records
+from lrlm.text_files import BadLines, parse_lines, raw_lines, read_records
 
 _MANY_FILES = 20
 
@@ -130,14 +130,27 @@ class BuildInputs:
         for split in SPLITS:
             if split not in self.articles:
                 continue
-            for article in read_records(
-                self.articles[split], parse_article, settings.bad_lines, limit=settings.limit
+            path, lines = self.articles[split], _CountedLines(self.articles[split])
+            for article in parse_lines(
+                lines, path, parse_article, settings.bad_lines, limit=settings.limit
             ):
-                staging.add_article(split, article)
+                staging.add_article(split, article, origin=(path, lines.number))
                 read += 1
                 if read % 1000 == 0:
                     settings.progress("reading articles", read, 0)
         return {}
+
+
+class _CountedLines:
+    """The lines of a file, and which of them is being read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.number = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for self.number, line in enumerate(raw_lines(self._path), start=1):  # noqa: B020
+            yield line
 
 
 def fingerprints(files: Sequence[Path]) -> list[dict[str, Any]]:

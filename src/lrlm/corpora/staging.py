@@ -5,7 +5,7 @@ of articles nor the size of the tables is bounded by memory. A knowledge graph i
 its topics are looked up when their articles are linked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,6 +31,8 @@ _TABLES = {
             "title": _TEXT,
             "text": _TEXT,
             "gold": pa.list_(GOLD),
+            "file": pa.int32(),
+            "line": _PLACE,
         }
     ),
 }
@@ -60,6 +62,7 @@ class Staging:
         self._waiting: dict[str, list[tuple[object, ...]]] = {table: [] for table in _TABLES}
         self._names = 0
         self._articles = 0
+        self._files: list[Path] = []
         self.graph: KnowledgeGraph | None = None
         """Where topics are looked up, if they are not joined from facts and names."""
         self.sample: list[str] = []
@@ -82,12 +85,20 @@ class Staging:
         """Look topics up in a graph, instead of joining them from facts and names."""
         self.graph = graph
 
-    def add_article(self, split: str, article: Article) -> None:
-        """Take in an article of a split; the corpus keeps their order."""
+    def add_article(
+        self, split: str, article: Article, *, origin: tuple[Path, int] | None = None
+    ) -> None:
+        """Take in an article of a split, and its file and line; the corpus keeps their order."""
         if len(self.sample) < _SAMPLED_ARTICLES:
             self.sample.append(article.text)
-        self._add("articles", (SPLITS.index(split), self._articles, *article))
+        file, line = self._file_number(origin[0]) if origin else None, origin[1] if origin else None
+        self._add("articles", (SPLITS.index(split), self._articles, *article, file, line))
         self._articles += 1
+
+    def _file_number(self, path: Path) -> int:
+        if not self._files or self._files[-1] != path:
+            self._files.append(path)
+        return len(self._files) - 1
 
     def finish(self) -> None:
         """Write the rows that still wait, so that the database can be queried."""
@@ -126,7 +137,8 @@ class Staging:
     def check_articles(self) -> None:
         """Refuse two articles with one id, and splits that share a topic."""
         repeated = self._first_few(
-            "SELECT id FROM articles GROUP BY id HAVING count(*) > 1 ORDER BY id"
+            "SELECT id, list(file ORDER BY place), list(line ORDER BY place)"
+            " FROM articles GROUP BY id HAVING count(*) > 1 ORDER BY id"
         )
         if repeated:
             raise InputError(f"more than one article has the id {repeated}")
@@ -141,9 +153,19 @@ class Staging:
             )
 
     def _first_few(self, query: str, few: int = 5) -> str:
-        names = [row[0] for row in self._database.execute(query).fetchall()]
-        more = f" and {len(names) - few:,} more" if len(names) > few else ""
-        return ", ".join(repr(name) for name in names[:few]) + more
+        """Name the first ids that a query finds, with files and lines where it gives those too."""
+        rows = self._database.execute(query).fetchall()
+        more = f" and {len(rows) - few:,} more" if len(rows) > few else ""
+        return ", ".join(repr(id_) + self._origins(*at) for id_, *at in rows[:few]) + more
+
+    def _origins(self, files: Sequence[int | None] = (), lines: Sequence[int | None] = ()) -> str:
+        """Say where the first two articles of an id are."""
+        places = [
+            f"{self._files[file]}:{line}"
+            for file, line in zip(files[:2], lines[:2], strict=True)
+            if file is not None
+        ]
+        return f" ({' and '.join(places)})" if places else ""
 
     def count_articles(self) -> int:
         """Give the number of articles that will be linked."""

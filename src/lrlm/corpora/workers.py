@@ -1,10 +1,7 @@
 """Link articles on several processes, keeping their order."""
 
-import gc
 import multiprocessing
-import os
 import signal
-import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -21,6 +18,7 @@ from lrlm.corpora.linking import Linker, LinkOptions
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import WorkerError
 from lrlm.knowledge import KnowledgeGraph, Relation, Topic
+from lrlm.knowledge.extract import start_worker
 from lrlm.knowledge.literals import literal_forms
 from lrlm.text.document import GoldSpan, LinkedDocument
 
@@ -72,7 +70,7 @@ def link_in_order(
     # A new interpreter for each worker: forking a process that runs a database is not safe.
     context = multiprocessing.get_context("spawn")
     pool: Executor
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=start_worker) as pool:
         waiting: deque[Future[LinkedBatch]] = deque()
         try:
             for batch in batches:
@@ -101,20 +99,6 @@ def _ctrl_c_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start_worker() -> None:
-    """Leave Ctrl-C to the main process, and end with it, even when it is killed."""
-    gc.disable()  # documents hold no cycles, and looking for them takes a quarter of the time
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def end_with_parent() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def _to_bytes(table: pa.RecordBatch | pa.Table) -> bytes:

@@ -5,7 +5,7 @@ The text under a field is its help on the command line and in a run's configurat
 
 from dataclasses import dataclass, field
 
-from lrlm.checks import check_at_least, check_rate
+from lrlm.checks import WIDEST, check_at_least, check_range, check_rate
 from lrlm.errors import InputError
 
 TRAIN = "train"
@@ -16,6 +16,9 @@ HASHED = "hashed"
 
 LONGEST_NGRAM = 20
 """Longer n-grams are a mistake: there are next to no words in which they occur twice."""
+
+_MOST = 100_000_000
+"""Rows of a table, or of a batch, that a setting may ask for."""
 
 
 def _check_positive(name: str, value: float) -> None:
@@ -59,8 +62,9 @@ class RelationVectorConfig:
         """Refuse what cannot be made."""
         check_at_least("features.relations.seed", self.seed, 0)
         _check_source("features.relations.source", self.source)
-        for name in ("width", "epochs", "batch_size", "negatives"):
-            check_at_least(f"features.relations.{name}", getattr(self, name), 1)
+        check_at_least("features.relations.epochs", self.epochs, 1)
+        for name, most in (("width", WIDEST), ("batch_size", _MOST), ("negatives", WIDEST)):
+            check_range(f"features.relations.{name}", getattr(self, name), 1, most)
         _check_positive("features.relations.learning_rate", self.learning_rate)
         _check_positive("features.relations.margin", self.margin)
         if self.norm not in (1, 2):
@@ -95,8 +99,10 @@ class FormVectorConfig:
         """Refuse what cannot be made."""
         check_at_least("features.forms.seed", self.seed, 0)
         _check_source("features.forms.source", self.source)
-        for name in ("width", "shortest_ngram", "buckets", "epochs", "min_count"):
+        for name in ("shortest_ngram", "epochs", "min_count"):
             check_at_least(f"features.forms.{name}", getattr(self, name), 1)
+        check_range("features.forms.width", self.width, 1, WIDEST)
+        check_range("features.forms.buckets", self.buckets, 1, _MOST)
         if not self.shortest_ngram <= self.longest_ngram <= LONGEST_NGRAM:
             raise InputError(
                 "features.forms.longest_ngram must be from features.forms.shortest_ngram"
@@ -132,8 +138,11 @@ class SpellingConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
         check_at_least("features.spelling.seed", self.seed, 0)
-        for name in ("embedding_size", "hidden_size", "epochs", "batch_size", "min_count"):
+        for name in ("epochs", "min_count"):
             check_at_least(f"features.spelling.{name}", getattr(self, name), 1)
+        check_range("features.spelling.batch_size", self.batch_size, 1, _MOST)
+        for name in ("embedding_size", "hidden_size"):
+            check_range(f"features.spelling.{name}", getattr(self, name), 1, WIDEST)
         _check_positive("features.spelling.learning_rate", self.learning_rate)
         check_rate("features.spelling.dropout", self.dropout)
         if not 0 < self.held_out <= 0.5:

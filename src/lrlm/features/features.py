@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrlm.artifacts import new_folder, read_manifest, write_manifest
+from lrlm.artifacts import (
+    check_files,
+    fingerprints_in,
+    new_folder,
+    read_manifest,
+    write_manifest,
+)
 from lrlm.features.form_vectors import SubwordFeaturiser
 from lrlm.features.relation_vectors import RelationTable
 from lrlm.features.spelling import SpellingModel
@@ -29,11 +35,12 @@ class Features:
         with new_folder(Path(folder)) as draft:
             self.relations.save(draft / RELATIONS)
             self.featuriser.save(draft / FORMS)
-            if self.speller is None:
-                write_manifest(draft, format=FORMAT, version=VERSION, spelling=False)
-            else:
+            if self.speller is not None:
                 self.speller.save(draft / SPELLING)
-                write_manifest(draft, format=FORMAT, version=VERSION)
+            # Most folders have a spelling model and say nothing of it.
+            lack = {"spelling": False} if self.speller is None else {}
+            files = fingerprints_in(draft)
+            write_manifest(draft, format=FORMAT, version=VERSION, **lack, files=files)
 
     @classmethod
     def open(cls, folder: Path | str) -> "Features":
@@ -42,7 +49,8 @@ class Features:
         manifest = read_manifest(
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
         )
-        has_speller = manifest.get("spelling", True)  # most folders have one and say nothing of it
+        check_files(folder, manifest)
+        has_speller = manifest.get("spelling", True)
         return cls(
             RelationTable.open(folder / RELATIONS),
             SubwordFeaturiser.open(folder / FORMS),

@@ -27,9 +27,16 @@ import numpy.typing as npt
 import torch
 
 from lrlm.arrays import Floats, Integers
-from lrlm.artifacts import new_folder, read_manifest, write_manifest
-from lrlm.checks import check_shape
-from lrlm.features.config import FormVectorConfig
+from lrlm.artifacts import (
+    check_files,
+    fingerprints_in,
+    new_folder,
+    read_manifest,
+    read_number,
+    write_manifest,
+)
+from lrlm.checks import WIDEST, check_shape
+from lrlm.features.config import LONGEST_NGRAM, FormVectorConfig
 from lrlm.tensor_files import read_names, read_tensors, write_names, write_tensors
 
 FORMAT = "lrlm form vectors"
@@ -120,6 +127,7 @@ class SubwordFeaturiser:
                 width=self.width,
                 shortest_ngram=self.shortest_ngram,
                 longest_ngram=self.longest_ngram,
+                files=fingerprints_in(draft),
             )
 
     @classmethod
@@ -128,16 +136,21 @@ class SubwordFeaturiser:
         manifest = read_manifest(
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
         )
-        words, width = manifest["words"], manifest["width"]
+        check_files(folder, manifest)
+        words = read_number(folder, manifest, "words", at_least=0)
+        width = read_number(folder, manifest, "width", at_most=WIDEST)
+        buckets = read_number(folder, manifest, "buckets", at_least=0)
+        longest = read_number(folder, manifest, "longest_ngram", at_least=0, at_most=LONGEST_NGRAM)
+        shortest = read_number(folder, manifest, "shortest_ngram", at_least=0, at_most=longest)
         tables = read_tensors(
-            folder / VECTORS, {"words": (words, width), "ngrams": (manifest["buckets"], width)}
+            folder / VECTORS, {"words": (words, width), "ngrams": (buckets, width)}
         )
         return cls(
             read_names(folder / WORDS, count=words),
             tables["words"].numpy(),
             tables["ngrams"].numpy(),
-            shortest_ngram=manifest["shortest_ngram"],
-            longest_ngram=manifest["longest_ngram"],
+            shortest_ngram=shortest,
+            longest_ngram=longest,
         )
 
     @cached_property

@@ -20,10 +20,18 @@ import torch
 from torch import Tensor
 
 from lrlm.arrays import Integers
-from lrlm.artifacts import new_folder, read_manifest, write_manifest
-from lrlm.checks import check_shape
+from lrlm.artifacts import (
+    MANIFEST,
+    check_files,
+    fingerprints_in,
+    new_folder,
+    read_manifest,
+    read_number,
+    write_manifest,
+)
+from lrlm.checks import WIDEST, check_shape
 from lrlm.corpora.corpus import Corpus
-from lrlm.errors import InputError, ShapeError
+from lrlm.errors import FormatError, InputError, ShapeError
 from lrlm.knowledge.topic import TITLE
 from lrlm.tensor_files import read_names, read_tensors, write_names, write_tensors
 
@@ -167,6 +175,7 @@ class RelationTable:
                 known_types=self.known_types,
                 objects=len(self.objects),
                 width=self.width,
+                files=fingerprints_in(draft),
             )
 
     @classmethod
@@ -175,15 +184,21 @@ class RelationTable:
         manifest = read_manifest(
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
         )
-        width = manifest["width"]
+        check_files(folder, manifest)
+        width = read_number(folder, manifest, "width", at_most=WIDEST)
+        types, known_types, objects = (
+            read_number(folder, manifest, name, at_least=0)
+            for name in ("types", "known_types", "objects")
+        )
+        if known_types > types:
+            raise FormatError(f"{folder / MANIFEST}: 'known_types' must be at most 'types'")
         tensors = read_tensors(
-            folder / VECTORS,
-            {"types": (manifest["known_types"], width), "objects": (manifest["objects"], width)},
+            folder / VECTORS, {"types": (known_types, width), "objects": (objects, width)}
         )
         return cls(
-            read_names(folder / TYPES, count=manifest["types"]),
+            read_names(folder / TYPES, count=types),
             tensors["types"],
-            read_names(folder / OBJECTS, count=manifest["objects"]),
+            read_names(folder / OBJECTS, count=objects),
             tensors["objects"],
         )
 

@@ -27,8 +27,18 @@ import torch
 from torch import Tensor
 
 from lrlm.arrays import Doubles, Floats, Integers
-from lrlm.artifacts import new_folder, read_manifest, write_manifest
-from lrlm.errors import InputError, LrlmError
+from lrlm.artifacts import (
+    MANIFEST,
+    check_files,
+    fingerprints_in,
+    new_folder,
+    read_manifest,
+    read_number,
+    write_manifest,
+)
+from lrlm.characters import LONE_SURROGATE
+from lrlm.checks import WIDEST
+from lrlm.errors import FormatError, InputError, LrlmError
 from lrlm.features.character_model import END, ESCAPE, FIRST, Alphabet, FrozenCharacters
 from lrlm.tensor_files import read_tensors, write_tensors
 from lrlm.text import Vocabulary
@@ -128,6 +138,7 @@ class SpellingModel:
                 embedding_size=self._characters.embedding_size,
                 hidden_size=self._characters.hidden_size,
                 characters=self.alphabet.characters,
+                files=fingerprints_in(draft),
             )
 
     @classmethod
@@ -136,10 +147,16 @@ class SpellingModel:
         manifest = read_manifest(
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
         )
-        alphabet = Alphabet(manifest["characters"])
-        shapes = FrozenCharacters.shapes(
-            len(alphabet), manifest["embedding_size"], manifest["hidden_size"]
+        check_files(folder, manifest)
+        characters = manifest.get("characters")
+        if not isinstance(characters, str) or LONE_SURROGATE.search(characters):
+            raise FormatError(f"{folder / MANIFEST}: 'characters' must be a text of characters")
+        alphabet = Alphabet(characters)
+        embedding_size, hidden_size = (
+            read_number(folder, manifest, name, at_most=WIDEST)
+            for name in ("embedding_size", "hidden_size")
         )
+        shapes = FrozenCharacters.shapes(len(alphabet), embedding_size, hidden_size)
         weights = read_tensors(folder / WEIGHTS, shapes)
         return cls(alphabet, FrozenCharacters(weights))
 

@@ -63,7 +63,8 @@ class GeneratedText:
     log_prob: float
     """Of the choices that were made, one after the other."""
     marginal_log_prob: float
-    """Of the text, however it may have been made."""
+    """Of the text, however it may have been made: the finished text is read once more, in the
+    tokens that any text of these characters has."""
     is_joint: bool
     """Whether `marginal_log_prob` is that of the text and one annotation of it, as for NKLM."""
     ended: bool

@@ -5,7 +5,6 @@ they stay text.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
 from rich.console import Group
 from rich.rule import Rule
@@ -17,6 +16,7 @@ from lrlm.look import (
     PASTEL,
     counted,
     fragment,
+    html_text,
     hues,
     marked_name,
     page,
@@ -67,8 +67,8 @@ def generated_to_html(texts: Sequence[GeneratedText], *, title: str, about: str)
     """Write the page of some texts about a topic, in their order."""
     hue_of = hues(piece.type for text in texts for piece in text.pieces if piece.type is not None)
     articles = "\n".join(_article(text, hue_of) for text in texts)
-    body = f'<p class="summary">{escape(about)}</p>\n{articles}\n'
-    return page(escape(title), body, style=_STYLE)
+    body = f'<p class="summary">{html_text(about)}</p>\n{articles}\n'
+    return page(html_text(title), body, style=_STYLE)
 
 
 def html_fragment(text: GeneratedText) -> str:
@@ -76,11 +76,11 @@ def html_fragment(text: GeneratedText) -> str:
     hue_of = hues(piece.type for piece in text.pieces if piece.type is not None)
     parts, end = [], 0
     for piece in text.pieces:
-        parts.append(escape(text.text[end : piece.start]))
+        parts.append(html_text(text.text[end : piece.start]))
         if piece.type is None:
             look = _FRAGMENT_LOOKS.get(piece.source, "")
             parts.append(
-                f'<span{look} title="{escape(_origin(piece))}">{escape(piece.text)}</span>'
+                f'<span{look} title="{html_text(_origin(piece))}">{html_text(piece.text)}</span>'
             )
         else:
             hue = hue_of[piece.type]
@@ -92,11 +92,10 @@ def html_fragment(text: GeneratedText) -> str:
 def _article(text: GeneratedText, hue_of: Mapping[str, int]) -> str:
     parts, end = [], 0
     for piece in text.pieces:
-        parts.append(escape(text.text[end : piece.start]) + _mark(piece, hue_of))
+        parts.append(html_text(text.text[end : piece.start]) + _mark(piece, hue_of))
         end = piece.end
-    return (
-        f'<article><p class="summary">{escape(summary(text))}</p><p>{"".join(parts)}</p></article>'
-    )
+    about = html_text(summary(text))
+    return f'<article><p class="summary">{about}</p><p>{"".join(parts)}</p></article>'
 
 
 def _mark(piece: Piece, hue_of: Mapping[str, int]) -> str:
@@ -106,9 +105,9 @@ def _mark(piece: Piece, hue_of: Mapping[str, int]) -> str:
         partial = " partial" if piece.is_partial else ""
         look = (
             f'class="name{partial}" style="--hue:{hue_of[piece.type]}"'
-            f' data-type="{escape(piece.type)}"'
+            f' data-type="{html_text(piece.type)}"'
         )
-    return f'<span {look} title="{escape(_origin(piece))}">{escape(piece.text)}</span>'
+    return f'<span {look} title="{html_text(_origin(piece))}">{html_text(piece.text)}</span>'
 
 
 def _origin(piece: Piece) -> str:

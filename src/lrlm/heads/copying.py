@@ -10,10 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from lrlm.checks import check_at_least, check_rate, check_shape
-
-UNSEEN = -1
-"""The id of a relation type or an object that has no vector of its own."""
+from lrlm.arrays import UNSEEN
+from lrlm.checks import WIDEST, check_range, check_rate, check_shape
 
 
 class SourceHead(nn.Module):
@@ -62,9 +60,8 @@ class RelationConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
-        check_at_least("model.relations.type_size", self.type_size, 1)
-        check_at_least("model.relations.object_size", self.object_size, 1)
-        check_at_least("model.relations.hidden_size", self.hidden_size, 1)
+        for name in ("type_size", "object_size", "hidden_size"):
+            check_range(f"model.relations.{name}", getattr(self, name), 1, WIDEST)
         check_rate("model.relations.unseen_rate", self.unseen_rate)
 
 

@@ -17,12 +17,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from lrlm.artifacts import fingerprint, fingerprints_beside, new_folder, write_manifest
+from lrlm.artifacts import (
+    fingerprint,
+    fingerprints_beside,
+    new_folder,
+    write_manifest,
+)
 from lrlm.characters import clean_name
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge.extract import PART_BYTES, KnowledgeFile, extract
 from lrlm.knowledge.graph import FORMAT, VERSION, KnowledgeGraph
-from lrlm.knowledge.index import write_index
+from lrlm.knowledge.index import CHECKS, INDEX, write_index
 from lrlm.knowledge.join import (
     Subset,
     adopt,
@@ -37,7 +42,7 @@ from lrlm.progress import Progress, silent
 from lrlm.text_files import BadLines, beginning_of, read_records
 
 _PLAN = "plan.json"
-_PARSERS = 2
+_PARSERS = 3
 """Counts up when the same lines give other statements: parts of before are not used then."""
 
 
@@ -171,6 +176,7 @@ def build_graph(
         tables = beside.submit(write_tables, database.cursor(), folder)
         progress("writing the index", 0, 0)
         write_index(database, folder)
+        rows = tables.result()
         write_manifest(
             folder,
             format=FORMAT,
@@ -178,8 +184,12 @@ def build_graph(
             made_by="lrlm kg build",
             inputs=prints.result(),
             selection=_describe(selection),
-            tables=tables.result(),
+            tables=rows,
             counts={"bad lines": found.bad_lines.count, **counts},
+            files=[
+                fingerprint(folder / name)
+                for name in (*(f"{name}.parquet" for name in rows), CHECKS, INDEX)
+            ],
         )
     return GraphBuildReport(
         KnowledgeGraph(out),

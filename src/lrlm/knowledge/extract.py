@@ -10,16 +10,17 @@ attempts.
 import codecs
 import gc
 import json
-import mmap
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Self
@@ -118,7 +119,7 @@ def extract(
     total = sum(source.path.stat().st_size for source in sources)
     extracted = Extracted(BadLines(max_bad))
     before = 0
-    with _pool(workers, language, folder, part_bytes) as submit:
+    with _pool(workers, language, folder) as submit:
         for number, source in enumerate(sources):
             lines = bad = 0
             for path, summary in _parts_in_order(
@@ -226,22 +227,24 @@ _Submit = Callable[[memoryview, Path, FilePart, int, SourceFormat], "Future[Part
 
 
 @contextmanager
-def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterator[_Submit]:
+def _pool(workers: int, language: str, folder: Path) -> Iterator[_Submit]:
     """Give a function that submits a part for parsing, here or in one of several processes."""
     if workers == 1:
         yield partial(_at_once, language)
         return
-    slots: SimpleQueue[_Slot] = SimpleQueue()
+    # A part reaches its worker through a file. It is written, not mapped into memory: where the
+    # disk is full, writing gives an error, but a mapped page that finds no room ends the process.
+    slots: SimpleQueue[Path] = SimpleQueue()
     for number in range(workers + 2):
-        slots.put(_Slot(folder / f"slot-{number}", part_bytes))
+        slots.put(folder / f"slot-{number}")
     # A new interpreter for each worker: forking a process with threads is not safe.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=start_worker) as pool:
 
         def submit(text: memoryview, *task: Any) -> Future[PartSummary]:
             slot = slots.get()
-            slot.text[: len(text)] = text
-            future = pool.submit(_extract_slot, language, slot.path, len(text), *task)
+            slot.write_bytes(text)
+            future = pool.submit(_extract_slot, language, slot, len(text), *task)
             future.add_done_callback(lambda _: slots.put(slot))
             return future
 
@@ -254,26 +257,15 @@ def _pool(workers: int, language: str, folder: Path, part_bytes: int) -> Iterato
             ) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-class _Slot:
-    """A file mapped into memory, through which a text reaches another process without copying."""
-
-    def __init__(self, path: Path, size: int) -> None:
-        self.path = path
-        with path.open("w+b") as file:
-            file.truncate(size)
-            self.text = memoryview(mmap.mmap(file.fileno(), size))
-
-
-@cache
-def _slot_text(path: Path) -> mmap.mmap:
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            for slot in folder.glob("slot-*"):
+                slot.unlink(missing_ok=True)
 
 
 def _extract_slot(language: str, slot: Path, size: int, *task: Any) -> PartSummary:
-    return _extract_part(language, _slot_text(slot)[:size], *task)
+    text = slot.read_bytes()
+    if len(text) != size:
+        raise WorkerError(f"{slot} has {len(text):,} bytes, not {size:,}; was it changed?")
+    return _extract_part(language, text, *task)
 
 
 def _at_once(language: str, text: memoryview, *task: Any) -> Future[PartSummary]:
@@ -282,9 +274,18 @@ def _at_once(language: str, text: memoryview, *task: Any) -> Future[PartSummary]
     return future
 
 
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process stops the workers
-    gc.disable()  # the rows of a part are no cycles, and there are a great many of them
+def start_worker() -> None:
+    """Leave Ctrl-C to the main process, and end with it, even when it is killed."""
+    gc.disable()  # rows and documents hold no cycles, and looking for them takes long
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end_with_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 _parser = lru_cache(maxsize=4)(parser_of)

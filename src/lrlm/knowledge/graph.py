@@ -14,10 +14,18 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from lrlm.artifacts import read_manifest
+from lrlm.artifacts import MANIFEST, check_files, read_manifest
 from lrlm.characters import LONE_SURROGATE, clean_name
 from lrlm.errors import FormatError, InputError
-from lrlm.knowledge.index import INDEX, KEY_LENGTH, fold, likeness, near_keys
+from lrlm.knowledge.index import (
+    CHECKS,
+    INDEX,
+    KEY_LENGTH,
+    RowChecks,
+    fold,
+    likeness,
+    near_keys,
+)
 from lrlm.knowledge.literals import Date, Quantity, is_number, literal_forms
 from lrlm.knowledge.statements import StatementKind
 from lrlm.knowledge.topic import Relation, Topic
@@ -25,6 +33,8 @@ from lrlm.knowledge.topic import Relation, Topic
 FORMAT = "lrlm knowledge graph"
 VERSION = 2
 
+LARGEST_WHOLE = 64 << 20
+"""Bytes of an index that is read whole to be checked: that takes less than a blink."""
 _CANDIDATES = 200
 _TOLD = 5
 _STAR = """
@@ -37,6 +47,15 @@ _STAR = """
         ON kind = 0 AND objects.number = json_extract(fact.value, '$[2]')
     LEFT JOIN entities AS units ON units.number = json_extract(fact.value, '$[3]')
     WHERE stars.number = ? ORDER BY fact.key
+"""
+_OBJECTS_AND_UNITS = """
+    SELECT entities.* FROM stars
+    JOIN json_each(stars.facts) AS fact
+    JOIN entities ON entities.number IN (
+        json_extract(fact.value, '$[3]'),
+        CASE json_extract(fact.value, '$[1]') WHEN 0 THEN json_extract(fact.value, '$[2]') END
+    )
+    WHERE stars.number = ?
 """
 
 
@@ -90,6 +109,12 @@ class KnowledgeGraph:
         self.manifest = read_manifest(
             self.folder, format=FORMAT, version=VERSION, hint="make one with 'lrlm kg build'"
         )
+        where = self.folder / MANIFEST
+        tables = self.manifest.get("tables")
+        if not isinstance(tables, dict) or type(tables.get("entities")) is not int:
+            raise FormatError(f"{where}: the number of entities is missing; build the graph again")
+        self._is_checked = False
+        self._row_checks: RowChecks | None = None
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
@@ -125,8 +150,8 @@ class KnowledgeGraph:
 
     def __iter__(self) -> Iterator[str]:
         """Give the ids of all entities, sorted."""
-        for (id_,) in self._rows("SELECT id FROM entities ORDER BY number"):
-            yield id_
+        for row in self._entities("SELECT * FROM entities ORDER BY number"):
+            yield row[1]
 
     def __contains__(self, id: object) -> bool:  # noqa: A002
         return isinstance(id, str) and self._find(id) is not None
@@ -155,7 +180,7 @@ class KnowledgeGraph:
         >>> [topic.id for topic in KnowledgeGraph.open("kg").topics()]
         ['Q20', 'Q585']
         """
-        for row in self._rows("SELECT * FROM entities WHERE facts > 0 ORDER BY number"):
+        for row in self._entities("SELECT * FROM entities WHERE facts > 0 ORDER BY number"):
             yield self._topic(row)
 
     def relation_label(self, type: str) -> str:  # noqa: A002
@@ -199,7 +224,7 @@ class KnowledgeGraph:
         wanted = json.dumps(sorted(numbers))
         matches = [
             _match(name, _entity(row))
-            for row in self._rows(
+            for row in self._entities(
                 "SELECT entities.* FROM json_each(?) JOIN entities ON number = value", wanted
             )
         ]
@@ -232,7 +257,7 @@ class KnowledgeGraph:
     def _named(self, name: str) -> list[Entity]:
         """Give the entities that have a name, or else nearly that name; most facts first."""
         name = clean_name(name)
-        candidates = [_entity(row) for row in self._rows(_NAMED, fold(name)[:KEY_LENGTH])]
+        candidates = [_entity(row) for row in self._entities(_NAMED, fold(name)[:KEY_LENGTH])]
         for written in (str, str.casefold, fold):
             asked = written(name)
             named = [
@@ -246,11 +271,16 @@ class KnowledgeGraph:
 
     def _topic(self, row: tuple[Any, ...]) -> Topic:
         number, id_, names, *_ = row
+        if self._row_checks is not None:
+            facts = next(self._rows("SELECT facts FROM stars WHERE number = ?", number), (None,))
+            self._row_checks.check_star(number, *facts)
+            for _ in self._entities(_OBJECTS_AND_UNITS, number):
+                pass  # they are checked on the way
         relations = (_relation(fact) for fact in self._rows(_STAR, number))
         return Topic(id_, _split(names), relations)
 
     def _find(self, id: str) -> tuple[Any, ...] | None:  # noqa: A002
-        return next(self._rows("SELECT * FROM entities WHERE id = ?", id), None)
+        return next(self._entities("SELECT * FROM entities WHERE id = ?", id), None)
 
     def _require(self, id: str) -> tuple[Any, ...]:  # noqa: A002
         row = self._find(id)
@@ -264,6 +294,13 @@ class KnowledgeGraph:
             near = ", ".join(f"{each.entity.id} ({each.name})" for each in matches[:3])
             message += f"; did you mean {near}?"
         return message
+
+    def _entities(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Read rows of the table of entities; those of a large index are checked one by one."""
+        for row in self._rows(query, *values):
+            if self._row_checks is not None:
+                self._row_checks.check_entity(row)
+            yield row
 
     def _rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         if any(isinstance(each, str) and LONE_SURROGATE.search(each) for each in values):
@@ -283,7 +320,27 @@ class KnowledgeGraph:
                 f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
             )
             self._process = os.getpid()
+        if not self._is_checked:
+            self._check(self._connection)
         return self._connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Compare the index with the manifest before it is first used.
+
+        One that is too large to be read whole is checked row by row when it is used.
+        """
+        path = self.folder / INDEX
+        if not path.is_file() or path.stat().st_size <= LARGEST_WHOLE:
+            try:
+                check_files(self.folder, self.manifest, (INDEX,))
+            except FormatError as error:
+                raise FormatError(f"{error}; build the graph again") from None
+        elif any(entry["name"] == CHECKS for entry in self.manifest.get("files", ())):
+            checks = RowChecks(self.folder, len(self))
+            types = connection.execute("SELECT number, id, label FROM types ORDER BY number")
+            checks.check_types(types)
+            self._row_checks = checks
+        self._is_checked = True
 
 
 # Keys at the same place belong to entities with most facts first, so that a limit keeps those.

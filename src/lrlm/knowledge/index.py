@@ -13,25 +13,33 @@ An entity is found by keys: the beginning of each of its names, and of each word
 the letter case, accents and punctuation. "Beyoncé Knowles-Carter" has the keys `beyonce knowles
 carter`, `knowles carter` and `carter`. Near matches need no index of their own: every key that is
 one letter away from what was asked for is looked up.
+
+Beside it lies `graph.checks`: the CRC-32 of each row of entities, of stars, and of the table of
+types. An index that is too large to be read whole when it is opened is checked by it, row by row.
 """
 
+import os
 import re
 import sqlite3
+import struct
 import unicodedata
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from difflib import SequenceMatcher
 from itertools import pairwise
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from lrlm.errors import LrlmError
+from lrlm.errors import FormatError, LrlmError
 from lrlm.knowledge.statements import StatementKind
 
 if TYPE_CHECKING:
     from lrlm.knowledge.join import Database
 
 INDEX = "graph.sqlite"
+CHECKS = "graph.checks"
 KEY_LENGTH = 40
 """Characters of a key; longer names that agree in these are told apart by the names themselves."""
 WORDS = 4
@@ -107,6 +115,77 @@ def likeness(asked: str, name: str) -> float:
     return min(0.99, whole + 0.3 * begins)
 
 
+class RowChecks:
+    """Tells rows of an index that are not as they were written."""
+
+    def __init__(self, folder: Path, entities: int) -> None:
+        self._folder, self._entities = folder, entities
+        try:
+            with (folder / CHECKS).open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size != 4 * (2 * entities + 1):
+                    raise FormatError(f"{folder / CHECKS}: has {size:,} bytes, which is not right")
+                self._sums = mmap(file.fileno(), 0, access=ACCESS_READ)
+        except OSError as error:
+            raise FormatError(f"{folder / CHECKS}: cannot be read ({error.strerror})") from None
+
+    def check_entity(self, row: tuple[Any, ...]) -> None:
+        """Refuse a damaged row of the table of entities."""
+        self._check(row[0], 0, checksum(*row[1:]))
+
+    def check_star(self, number: int, facts: str | None) -> None:
+        """Refuse damaged facts; None where an entity has none."""
+        self._check(number, self._entities, 0 if facts is None else checksum(facts))
+
+    def check_types(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Refuse a damaged table of relation types."""
+        self._check(0, 2 * self._entities, checksum(*(each for row in rows for each in row)))
+
+    def _check(self, number: object, offset: int, found: int) -> None:
+        if isinstance(number, int) and 0 <= number < max(self._entities, 1):
+            place = 4 * (offset + number)
+            if self._sums[place : place + 4] == struct.pack("<I", found):
+                return
+        raise FormatError(
+            f"{self._folder / INDEX}: cannot be read (a row is not as lrlm wrote it); build the"
+            " graph again"
+        )
+
+
+def checksum(*values: object) -> int:
+    """Give the CRC-32 of the values of a row."""
+    return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
+
+
+class _ChecksWriter:
+    """Writes the checksums of rows that pass by, in the order of their numbers."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._entities = 0
+
+    def entities(
+        self, rows: Iterable[tuple[int, str, str, str, int]]
+    ) -> Iterator[tuple[int, str, str, str, int]]:
+        for row in rows:
+            self._file.write(struct.pack("<I", checksum(*row[1:])))
+            self._entities += 1
+            yield row
+
+    def stars(self, rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        done = 0
+        for number, facts in rows:
+            self._file.write(bytes(4 * (number - done)) + struct.pack("<I", checksum(facts)))
+            done = number + 1
+            yield number, facts
+        self._file.write(bytes(4 * (self._entities - done)))
+
+    def types(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        kept = list(rows)
+        self._file.write(struct.pack("<I", checksum(*(each for row in kept for each in row))))
+        yield from kept
+
+
 _ROWS_AT_ONCE = 65_536
 _TABLES = """
     PRAGMA page_size = 8192;
@@ -163,20 +242,25 @@ _KEYS = "SELECT DISTINCT key, entity FROM keys ORDER BY key, entity"
 def write_index(database: "Database", folder: Path) -> None:
     """Write the file for random access beside the tables."""
     try:
-        with closing(sqlite3.connect(folder / INDEX, isolation_level=None)) as index:
-            _fill(index, database)
+        with (
+            (folder / CHECKS).open("wb") as file,
+            closing(sqlite3.connect(folder / INDEX, isolation_level=None)) as index,
+        ):
+            _fill(index, database, _ChecksWriter(file))
     except sqlite3.Error as error:
         raise LrlmError(f"writing the index {INDEX} failed: {error}") from error
 
 
-def _fill(index: sqlite3.Connection, database: "Database") -> None:
+def _fill(index: sqlite3.Connection, database: "Database", checks: _ChecksWriter) -> None:
     index.executescript(_TABLES)
     database.execute(_NUMBERED)
     index.execute("BEGIN")
-    index.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?)", _entities(database))
-    index.executemany("INSERT INTO stars VALUES (?, ?)", _stars(database))
+    index.executemany(
+        "INSERT INTO entities VALUES (?, ?, ?, ?, ?)", checks.entities(_entities(database))
+    )
+    index.executemany("INSERT INTO stars VALUES (?, ?)", checks.stars(_stars(database)))
     types = "SELECT number, id, label FROM type_numbers ORDER BY number"
-    index.executemany("INSERT INTO types VALUES (?, ?, ?)", _rows(database, types))
+    index.executemany("INSERT INTO types VALUES (?, ?, ?)", checks.types(_rows(database, types)))
     _collect_keys(database)
     index.executemany("INSERT INTO keys VALUES (?, ?)", _rows(database, _KEYS))
     index.execute("CREATE UNIQUE INDEX entity_ids ON entities (id)")

@@ -60,7 +60,7 @@ class Date:
         if match is None or precision < 9:
             return None
         year, month, day = (int(part) for part in match.groups())
-        return cls._if_valid(
+        return cls.if_valid(
             year,
             month if precision >= 10 else 0,
             day if precision >= 11 else 0,
@@ -71,17 +71,17 @@ class Date:
         """Read `1961-08-04`, `1961-08`, `1961`, `4 August 1961` or `August 4, 1961`."""
         if match := _WIKIDATA_TIME.fullmatch(text) or _ISO_DATE.fullmatch(text):
             year, month, day = match.groups()
-            return cls._if_valid(int(year), int(month or 0), int(day or 0))
+            return cls.if_valid(int(year), int(month or 0), int(day or 0))
         if match := _DAY_FIRST.fullmatch(text):
             day, name, year = match.groups()
-            return cls._if_valid(int(year), MONTHS.index(name) + 1, int(day or 0))
+            return cls.if_valid(int(year), MONTHS.index(name) + 1, int(day or 0))
         if match := _MONTH_FIRST.fullmatch(text):
             name, day, year = match.groups()
-            return cls._if_valid(int(year), MONTHS.index(name) + 1, int(day))
+            return cls.if_valid(int(year), MONTHS.index(name) + 1, int(day))
         return None
 
     @classmethod
-    def _if_valid(cls, year: int, month: int, day: int) -> "Date | None":
+    def if_valid(cls, year: int, month: int, day: int) -> "Date | None":
         """Build the date, 0 meaning "not given"; None if the calendar has no such day."""
         if year == 0 or month > 12 or day > (_DAYS[month - 1] if month else 31):
             return None

@@ -15,7 +15,8 @@ from collections import Counter
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from lrlm.characters import clean_name
+from lrlm.characters import NOT_IN_A_TEXT, NOT_ON_A_LINE, clean_name, refused_in
+from lrlm.text_files import BadLineError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,6 +70,20 @@ ALL_LANGUAGES = "mul"
 """Wikidata's language code of names that hold for every language."""
 
 
+def checked_name(field: str, name: str) -> str:
+    """Clean a name or a literal; one with a control character makes its line a bad one."""
+    if what := refused_in(name, NOT_IN_A_TEXT):
+        raise BadLineError(f"the {field} holds {what}")
+    return clean_name(name)
+
+
+def checked_id(field: str, id_: str) -> str:
+    """Give an id as it is; one with a control character makes its line a bad one."""
+    if what := refused_in(id_, NOT_ON_A_LINE):
+        raise BadLineError(f"the {field} holds {what}")
+    return id_
+
+
 class Statements:
     """Collects the statements of a block of lines."""
 
@@ -80,8 +95,8 @@ class Statements:
         self.notes: dict[str, int] = {}
 
     def add_name(self, kind: StatementKind, entity: str, name: str) -> None:
-        """Add a name, cleaned; a blank one is left out."""
-        if name := clean_name(name):
+        """Add a name, cleaned; a blank one is left out, one with control characters refused."""
+        if name := checked_name("name", name):
             self.rows.append((kind, entity, None, name, None))
 
     def add_bad(self, line: int, reason: str) -> None:

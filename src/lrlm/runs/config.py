@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from lrlm.checks import check_at_least, check_rate
+from lrlm.backbones import BackboneConfig
+from lrlm.checks import check_at_least, check_range, check_rate
 from lrlm.errors import InputError
 from lrlm.features.config import FeatureConfig
 from lrlm.models import ModelConfig
@@ -13,6 +14,8 @@ COSINE = "cosine"
 SCHEDULES = (PLATEAU, COSINE)
 PRECISIONS = ("auto", "float32", "bfloat16")
 
+_MOST = 1_000_000
+"""Documents of a batch, or tokens of a window."""
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -65,10 +68,10 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
-        for name in (
-            "epochs", "batch_size", "accumulate", "window", "validation_batch_size", "log_updates",
-        ):  # fmt: skip
+        for name in ("epochs", "log_updates"):
             check_at_least(f"training.{name}", getattr(self, name), 1)
+        for name in ("batch_size", "accumulate", "window", "validation_batch_size"):
+            check_range(f"training.{name}", getattr(self, name), 1, _MOST)
         for name in ("learning_rate", "clip", "checkpoint_minutes", "timeout_minutes"):
             _check_positive(f"training.{name}", getattr(self, name))
         if self.minutes is not None:
@@ -107,6 +110,18 @@ class RunConfig:
     features: FeatureConfig = field(default_factory=FeatureConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    @classmethod
+    def of_size(cls, size: str, *, backbone: str | BackboneConfig = "lstm") -> "RunConfig":
+        """Give the configuration of a size: mini, cpu or paper, for a backbone.
+
+        >>> config = RunConfig.of_size("mini", backbone="lstm")
+        >>> config.training.schedule
+        'cosine'
+        """
+        from lrlm.runs.sizes import load_size  # which reads configurations of this class
+
+        return load_size(size, backbone)
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""

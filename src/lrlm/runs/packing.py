@@ -5,7 +5,14 @@ from pathlib import Path
 
 from safetensors.torch import load_file
 
-from lrlm.artifacts import MANIFEST, AnyPath, new_folder, write_manifest
+from lrlm.artifacts import (
+    MANIFEST,
+    AnyPath,
+    fingerprints_in,
+    new_folder,
+    rewrite_manifests,
+    write_manifest,
+)
 from lrlm.features import Features
 from lrlm.runs.run import CHECKPOINTS, FEATURES, METRICS, Run
 from lrlm.tensor_files import write_tensors
@@ -32,8 +39,9 @@ def pack(run: AnyPath, out: AnyPath, *, overwrite: bool = False) -> Run:
             tensors = load_file(path)
             path.unlink()  # the file may still be mapped: it is replaced, not written over
             write_tensors(path, {name: tensor.half() for name, tensor in tensors.items()})
+        rewrite_manifests(draft)
         manifest = dict(whole.setup.manifest)
         rounded = Features.open(draft / FEATURES)
         manifest |= whole.config.vocabulary.manifest_entries(whole.space, rounded)
-        write_manifest(draft, **manifest)
+        write_manifest(draft, **{**manifest, "files": fingerprints_in(draft)})
     return Run.open(out)

@@ -9,13 +9,14 @@ metrics.jsonl         losses and validations
 checkpoints/          from which training is resumed; not needed to use the model
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -23,9 +24,10 @@ from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
     AnyPath,
-    move_into_place,
+    check_files,
+    fingerprints_in,
     read_manifest,
-    replace_file,
+    replace_listed,
     write_manifest,
 )
 from lrlm.batching import Collator, Encoder, IdLimits
@@ -35,8 +37,9 @@ from lrlm.features import Features
 from lrlm.heads import SoftmaxCost
 from lrlm.knowledge import Topic
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
+from lrlm.plain_data import read_bytes
 from lrlm.runs.config import RunConfig
-from lrlm.runs.settings import to_toml
+from lrlm.runs.settings import to_nested, to_toml
 from lrlm.runs.sizes import CHOICES, read_config
 from lrlm.tensor_files import write_tensors
 from lrlm.text import LinkedDocument, TokenSpace
@@ -49,6 +52,9 @@ WEIGHTS = "weights.safetensors"
 CHECKPOINTS = "checkpoints"
 METRICS = "metrics.jsonl"
 
+_LARGEST_CONFIG = 1 << 16
+_MODEST_MODEL = 64 << 20
+"""Bytes of one matrix that need no reason."""
 _HINT = "train one first ('lrlm train')"
 
 Tensors = dict[str, Tensor]
@@ -90,20 +96,37 @@ class RunSetup:
             limits=IdLimits(self.space.size, len(relations.types), len(relations.objects)),
         )
 
-    def new_model(self) -> LanguageModel:
-        """Build the model with fresh weights."""
+    def new_model(self, *, device: str = "cpu") -> LanguageModel:
+        """Build the model with fresh weights; on the device `meta` it takes no memory."""
         relations = self.features.relations
-        return build_model(
-            self.config.model,
-            ModelSizes(
-                tokens=self.space.size,
-                types=len(relations.types),
-                form_features=self.features.featuriser.width,
-                token_counts=self.space.counts,
-                type_vectors=relations.types_KD,
-                object_vectors=relations.objects_OD,
-            ),
-        )
+        with torch.device(device) if device != "cpu" else nullcontext():
+            return build_model(
+                self.config.model,
+                ModelSizes(
+                    tokens=self.space.size,
+                    types=len(relations.types),
+                    form_features=self.features.featuriser.width,
+                    token_counts=self.space.counts,
+                    type_vectors=relations.types_KD.to(device),
+                    object_vectors=relations.objects_OD.to(device),
+                ),
+            )
+
+    def check_shapes(self, weights: Path) -> None:
+        """Refuse settings that ask for far more memory than a file of weights gives reason for.
+
+        The model is built without memory for that, where the settings are so large that it could
+        not be built to see whether the weights fit.
+        """
+        widest = max(_whole_numbers(to_nested(self.config.model, CHOICES)))
+        layers = getattr(self.config.model.backbone, "layers", 1)
+        if 4 * layers * widest**2 <= max(_MODEST_MODEL, weights.stat().st_size):
+            return
+        wanted = weights_of(self.new_model(device="meta"))
+        with safe_open(weights, "pt") as file:
+            there = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
+        if {name: list(tensor.shape) for name, tensor in wanted.items()} != there:
+            raise FormatError("the configuration asks for another model than these weights are of")
 
 
 def write_setup(
@@ -138,12 +161,15 @@ def write_setup(
             "relation_types": len(features.relations.types),
             "objects": len(features.relations.objects),
         },
+        files=fingerprints_in(folder),
     )
 
 
 def write_config(folder: Path, config: RunConfig) -> None:
     """Write or replace the configuration of a run."""
-    replace_file(folder / CONFIG, to_toml(config, CHOICES).encode())
+    draft = folder / f".{CONFIG}{DRAFT}"
+    draft.write_text(to_toml(config, CHOICES), encoding="utf-8")
+    replace_listed(draft, folder / CONFIG)
 
 
 def read_run_manifest(folder: Path) -> dict[str, Any]:
@@ -164,14 +190,16 @@ def read_run_config(folder: Path) -> RunConfig:
     """Read the configuration of a run."""
     path = folder / CONFIG
     try:
-        return read_config(path.read_text(encoding="utf-8"), where=str(path))
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_bytes(path, largest=_LARGEST_CONFIG).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise FormatError(f"{path}: cannot be read ({error})") from None
+    return read_config(text, where=str(path))
 
 
 def read_setup(folder: Path) -> RunSetup:
-    """Read what `write_setup` wrote; the corpus is not needed."""
+    """Read what `write_setup` wrote, and check its files; the corpus is not needed."""
     manifest = read_run_manifest(folder)
+    check_files(folder, manifest, but=(WEIGHTS,))
     config = read_run_config(folder)
     features = Features.open(folder / FEATURES)
     return RunSetup(manifest, config, config.vocabulary.open(folder, manifest, features), features)
@@ -197,9 +225,11 @@ class Run:
                 f"{folder} has no weights yet: they are written after the first validation of"
                 " training"
             )
-        with torch.random.fork_rng(devices=[]):
-            model = setup.new_model()
+        check_files(folder, setup.manifest, (WEIGHTS,))
         try:
+            setup.check_shapes(path)
+            with torch.random.fork_rng(devices=[]):
+                model = setup.new_model()
             copy_into(weights_of(model), load_file(path))
         except (OSError, SafetensorError, FormatError) as error:
             raise FormatError(f"{path}: cannot be used ({error})") from None
@@ -266,16 +296,29 @@ class Run:
         return link(text, topic, self.link_options.for_raw_text(), id=id)
 
 
+def _whole_numbers(settings: Mapping[str, Any]) -> Iterator[int]:
+    """Give all whole numbers of a configuration."""
+    for value in settings.values():
+        if isinstance(value, dict):
+            yield from _whole_numbers(value)
+        elif type(value) is int:
+            yield value
+
+
 def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Replace the best weights of a run; the old ones are there until the new ones are."""
     draft = folder / f".{WEIGHTS}{DRAFT}"
     write_tensors(draft, weights)
-    move_into_place(draft, folder / WEIGHTS)
+    replace_listed(draft, folder / WEIGHTS)
 
 
 def weights_of(model: nn.Module) -> Tensors:
-    """Give a model's weights by name; vectors that were given to it are not among them."""
-    return {name: parameter.data for name, parameter in model.named_parameters()}
+    """Give the weights that a model learns, by name; what was given to it is not among them."""
+    return {
+        name: parameter.data
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+    }
 
 
 @torch.no_grad()

@@ -9,13 +9,13 @@ import difflib
 import inspect
 import json
 import textwrap
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from lrlm.errors import InputError
+from lrlm.plain_data import parse_toml, shown
 
 CHOICE = "name"
 """Where a field may hold one of several classes, this key says which."""
@@ -37,14 +37,6 @@ T = TypeVar("T")
 
 _NONE = "none"
 """How a value that is left open is written in a setting."""
-
-
-def parse_toml(text: str, *, where: str) -> dict[str, Any]:
-    """Read TOML into nested dictionaries; `where` names the file in an error."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where}: not TOML ({error})") from None
 
 
 def from_nested(
@@ -195,16 +187,16 @@ def _part_class(hint: Any, value: Any, choices: ClassChoices, key: str) -> type 
     if not is_part:
         return None
     if not isinstance(value, Mapping):
-        raise InputError(f"{key} must be a table, not {value!r}")
+        raise InputError(f"{key} must be a table, not {shown(value)}")
     if hint not in choices:
         part: type = hint
         return part
     choice = choices[hint]
     name = value.get(CHOICE, choice.default)
-    if name not in choice.table:
+    if not isinstance(name, str) or name not in choice.table:
         raise InputError(
-            f"{key}.{CHOICE} must be one of {', '.join(choice.table)}, not {name!r}; one of your"
-            " own is known once the module that registers it has been imported"
+            f"{key}.{CHOICE} must be one of {', '.join(choice.table)}, not {shown(name)}; one of"
+            " your own is known once the module that registers it has been imported"
         )
     return choice.table[name]
 
@@ -216,8 +208,8 @@ def _parsed(text: str, hint: Any, key: str) -> Any:
     if hint is str:
         return text
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        value = parse_toml(f"value = {text}", where=key)["value"]
+    except InputError:
         value = text
     return _typed(value, hint, key)
 
@@ -233,7 +225,7 @@ def _typed(value: Any, hint: Any, key: str) -> Any:
         if type(value) is option:
             return value
     wanted = " or ".join(_NAMES.get(option, "a list of whole numbers") for option in options)
-    raise InputError(f"{key} must be {wanted}, not {value!r}")
+    raise InputError(f"{key} must be {wanted}, not {shown(value)}")
 
 
 _NAMES = {

@@ -1,5 +1,6 @@
 """How the token space of a run is made for a corpus, kept in the run's folder, and opened again."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -102,6 +103,11 @@ class VocabularyConfig(TokenSpaceConfig):
                 f"{folder}: its manifest lacks 'log_unknown', the probability that a word is not"
                 " in the vocabulary; train the run again"
             ) from None
+        if not -math.inf < log_unknown <= 0:
+            raise FormatError(
+                f"{folder}: 'log_unknown' in its manifest must be finite and at most 0, not"
+                f" {log_unknown}; train the run again"
+            )
         return _word_space(Vocabulary.read(folder / VOCABULARY), features, log_unknown)
 
     def manifest_entries(self, space: TokenSpace, features: Features) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lrlm.errors import FormatError, InputError
+from lrlm.plain_data import parse_json, read_bytes, shown
 
 UNKNOWN = "<unk>"
 """Stands for every word outside the vocabulary; its spelling is scored by a character model."""
@@ -103,17 +104,14 @@ class Vocabulary:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, *, where: str = "vocabulary") -> "Vocabulary":
+    def from_json(cls, text: str | bytes, *, where: str = "vocabulary") -> "Vocabulary":
         """Read what `to_json` wrote; `where` names the file in an error."""
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise FormatError(f"{where}: not JSON ({error})") from None
+        document = parse_json(text, where=where)
         if not isinstance(document, dict) or document.get("format") != _FORMAT:
             raise FormatError(f"{where}: not a vocabulary of lrlm")
         if document.get("version") != _VERSION:
             raise FormatError(
-                f"{where}: written in version {document.get('version')} of the format,"
+                f"{where}: written in version {shown(document.get('version'))} of the format,"
                 f" this lrlm reads version {_VERSION}"
             )
         words, counts = document.get("words"), document.get("counts")
@@ -122,7 +120,7 @@ class Vocabulary:
             or not isinstance(counts, list)
             or len(words) != len(counts)
             or not all(isinstance(word, str) for word in words)
-            or not all(isinstance(count, int) for count in counts)
+            or not all(isinstance(count, int) and count >= 0 for count in counts)
             or len(set(words)) != len(words)
             or not {UNKNOWN, END} <= set(words)
         ):
@@ -132,9 +130,4 @@ class Vocabulary:
     @classmethod
     def read(cls, path: Path) -> "Vocabulary":
         """Read a vocabulary file."""
-        try:
-            return cls.from_json(path.read_text(encoding="utf-8"), where=str(path))
-        except OSError as error:
-            raise FormatError(f"{path}: cannot be read ({error.strerror})") from None
-        except UnicodeDecodeError:
-            raise FormatError(f"{path}: cannot be read (not UTF-8)") from None
+        return cls.from_json(read_bytes(path), where=str(path))

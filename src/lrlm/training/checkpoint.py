@@ -14,7 +14,7 @@ kept, so that there is one to go back to when the newest turns out to be damaged
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,16 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load, load_file
 
-from lrlm.artifacts import MANIFEST, fingerprint, new_folder, read_manifest, write_manifest
+from lrlm.artifacts import (
+    MANIFEST,
+    check_files,
+    fingerprints_in,
+    new_folder,
+    read_manifest,
+    write_manifest,
+)
 from lrlm.errors import FormatError
+from lrlm.plain_data import read_json
 from lrlm.runs.run import METRICS, Tensors
 from lrlm.tensor_files import write_tensors
 
@@ -31,6 +39,7 @@ FORMAT = "lrlm checkpoint"
 VERSION = 1
 KEPT = 2
 
+_LARGEST_MANIFEST = 16 << 20
 _STATE = "state.json"
 _PARTS = ("weights", "optimiser", "best")
 
@@ -71,7 +80,7 @@ class Checkpoints:
                 (draft / f"process-{rank}.safetensors").write_bytes(content)
             (draft / METRICS).write_bytes(checkpoint.metrics)
             (draft / _STATE).write_text(json.dumps(checkpoint.state), encoding="utf-8")
-            files = [fingerprint(file) for file in sorted(draft.iterdir())]
+            files = fingerprints_in(draft)
             write_manifest(draft, format=FORMAT, version=VERSION, files=files)
         for old in before[: -(KEPT - 1)]:
             _remove(old)
@@ -117,9 +126,9 @@ class _DamagedError(Exception):
 
 
 def _read(path: Path) -> Checkpoint:
-    files = set(_intact_files(path))
+    files = _intact_files(path)
     try:
-        state = json.loads((path / _STATE).read_text(encoding="utf-8"))
+        state = read_json(path / _STATE, finite=False)
         processes = [
             (path / f"process-{rank}.safetensors").read_bytes()
             for rank in range(sum(name.startswith("process-") for name in files))
@@ -128,25 +137,34 @@ def _read(path: Path) -> Checkpoint:
         metrics = (path / METRICS).read_bytes()
     except (OSError, ValueError, SafetensorError) as error:
         raise _DamagedError(str(error)) from None
+    if not isinstance(state, dict):
+        raise _DamagedError(f"{_STATE} is not a table")
     return Checkpoint(state=state, processes=processes, metrics=metrics, **parts)
 
 
-def _intact_files(path: Path) -> Iterator[str]:
+def _intact_files(path: Path) -> set[str]:
     """Give the names of a checkpoint's files; another version is refused, damage is told."""
     try:
-        content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        is_checkpoint = content["format"] == FORMAT
-        files = content["files"] if content["version"] == VERSION else []
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _DamagedError(f"{MANIFEST}: {error}") from None
-    if not is_checkpoint:
+        manifest = read_json(path / MANIFEST, largest=_LARGEST_MANIFEST)
+    except FormatError as error:
+        raise _DamagedError(str(error)) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise _DamagedError(f"{MANIFEST} does not say that it is one")
-    read_manifest(path, format=FORMAT, version=VERSION, hint="start a new run")
-    for entry in files:
-        file = path / entry["name"]
-        if not file.is_file() or fingerprint(file) != entry:
-            raise _DamagedError(f"{entry['name']} is not as it was written")
-        yield entry["name"]
+    version = manifest.get("version")
+    is_other = type(version) is int and version != VERSION
+    try:
+        manifest = read_manifest(path, format=FORMAT, version=VERSION, hint="start a new run")
+        check_files(path, manifest)
+    except FormatError as error:
+        if is_other:
+            raise
+        raise _DamagedError(str(error)) from None
+    names = {entry["name"] for entry in manifest.get("files", ())}
+    missing = {f"{name}.safetensors" for name in _PARTS} | {_STATE, METRICS}
+    missing -= names
+    if missing:
+        raise _DamagedError(f"{MANIFEST} does not list {min(missing)}")
+    return names
 
 
 def _remove(path: Path) -> None:

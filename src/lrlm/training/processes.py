@@ -2,8 +2,13 @@
 
 Started by `torchrun`, the processes find each other through the environment that it sets. A
 process that dies ends the run of all others with an error: nobody waits longer than the timeout.
+When `torchrun` itself is killed, nobody is left who would end the others: each of them looks
+whether it is still there.
 """
 
+import os
+import signal
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +22,50 @@ from lrlm.runs.devices import are_several
 
 _LONGEST_PREPARATION = timedelta(days=2)
 """Features may take long to make; if the process that makes them dies, `torchrun` ends the rest."""
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_TO_SAVE = 25.0
+"""After `torchrun` has died, a process that has not ended by then is ended: nobody else would."""
+
+
+class Launcher:
+    """The program that started this process, if that was `torchrun`."""
+
+    def __init__(self) -> None:
+        self._pid = os.getppid() if "TORCHELASTIC_RUN_ID" in os.environ else None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there was such a program, and it has ended before this process."""
+        return self._pid is not None and os.getppid() != self._pid
+
+    @contextmanager
+    def outlived_briefly(self) -> Iterator[None]:
+        """End this process soon after its launcher, whatever it does inside the block.
+
+        Training looks for itself whether the launcher is gone, saves and ends. Before and after
+        training this is as Ctrl-C; and what has not ended after some time is stuck.
+        """
+        if self._pid is None:
+            yield
+            return
+        left = threading.Event()
+
+        def watch() -> None:
+            while not left.wait(_SECONDS_BETWEEN_LOOKS):
+                if self.is_gone:
+                    break
+            is_training = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+            if not left.is_set() and not is_training:
+                os.kill(os.getpid(), signal.SIGINT)
+            if not left.wait(_SECONDS_TO_SAVE):
+                os._exit(2)
+
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            left.set()
 
 
 class Processes(ABC):

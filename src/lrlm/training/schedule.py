@@ -23,7 +23,7 @@ class Schedule(ABC):
     def __init__(self, config: TrainingConfig) -> None:
         self.config = config
         self.best: float | None = None
-        """The lowest nats per token of all validations."""
+        """The lowest nats per word of all validations."""
         self.missed = 0
         """Validations since then."""
 
@@ -31,10 +31,10 @@ class Schedule(ABC):
     def rate(self, updates: int, progress: float) -> float:
         """Give the learning rate after a number of updates and a share of all training."""
 
-    def judge(self, nats_per_token: float) -> bool:
+    def judge(self, nats_per_word: float) -> bool:
         """Take in a validation; tell whether it is the best so far."""
-        if self.best is None or nats_per_token < self.best:
-            self.best, self.missed = nats_per_token, 0
+        if self.best is None or nats_per_word < self.best:
+            self.best, self.missed = nats_per_word, 0
             return True
         self.missed += 1
         return False
@@ -71,9 +71,9 @@ class Plateau(Schedule):
         """Give the rate, whatever the time."""
         return self._rate
 
-    def judge(self, nats_per_token: float) -> bool:
+    def judge(self, nats_per_word: float) -> bool:
         """Lower the rate if this is not the best validation so far."""
-        is_best = super().judge(nats_per_token)
+        is_best = super().judge(nats_per_word)
         if not is_best:
             self._rate *= self.config.decay
         return is_best

@@ -1,19 +1,19 @@
 """Train a model on a corpus, or resume training that was stopped."""
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
-from lrlm.artifacts import new_folder, replace_file, sole_writer
+from lrlm.artifacts import MANIFEST, is_disk_full, new_folder, replace_file, sole_writer
 from lrlm.backbones import BackboneConfig, register_backbone
 from lrlm.corpora import Corpus
-from lrlm.errors import ExistsError, InputError
+from lrlm.errors import ExistsError, InputError, LrlmError, StoppedError
 from lrlm.features import make_features
-from lrlm.heads import measure_softmax_cost
+from lrlm.heads import measure_softmax_cost, register_token_layers
 from lrlm.progress import Progress, silent
 from lrlm.runs.config import RunConfig
 from lrlm.runs.devices import choose_device, is_first
@@ -38,7 +38,7 @@ from lrlm.training.environment import Position, Reporter, TrainingEnvironment
 from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
-from lrlm.training.processes import Processes, joined
+from lrlm.training.processes import Launcher, Processes, joined
 
 SPLITS = ("train", "valid")
 """What training reads."""
@@ -100,8 +100,8 @@ def train(
     `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
     transformer-xl, or the configuration of any backbone, also of your own. All other settings come
     from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
-    of them. `configure` changes settings of what was chosen, and `minutes` bounds the time of
-    training.
+    of them; a backbone that is named beside it has the settings of mini. `configure` changes
+    settings of what was chosen, and `minutes` bounds the time of training.
 
     With `resume`, a run that exists continues as if it had never been stopped, and one that does
     not exist is started. Features are looked for in `features_cache` before they are made; by
@@ -130,6 +130,8 @@ def train(
         raise InputError("give either a size or a whole configuration: both hold every setting")
     if isinstance(backbone, BackboneConfig):
         register_backbone(type(backbone))
+    if config is not None:
+        _register(config)
     if tensorboard:
         require_tensorboard()
     wanted = _Wanted(model, backbone, size, config, configure, minutes)
@@ -138,9 +140,14 @@ def train(
         raise ExistsError(f"{out} exists already; choose another folder, or resume that run")
     goes_on = is_there and resume
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
-    register_token_space(type(chosen.vocabulary))
+    _register(chosen)
     device = choose_device(chosen.training.device)
-    with joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes:
+    launcher = Launcher()
+    with (
+        launcher.outlived_briefly(),
+        _full_disk_told(out),
+        joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes,
+    ):
         with processes.first_before_others():
             if processes.is_first and not is_there:
                 _start(
@@ -163,6 +170,7 @@ def train(
                 corpus,
                 setup,
                 processes=processes,
+                launcher=launcher,
                 device=device,
                 tensorboard=tensorboard,
                 progress=progress,
@@ -170,10 +178,31 @@ def train(
             )
 
 
+@contextmanager
+def _full_disk_told(out: Path) -> Iterator[None]:
+    """Say that a run can be resumed, if it was there when the disk became full."""
+    try:
+        yield
+    except (OSError, LrlmError) as error:
+        if not is_disk_full(error) or not (out / MANIFEST).exists():
+            raise
+        raise StoppedError(
+            f"the disk is full: there is no room left to write to {out}; what was saved before is"
+            " kept, and the run can be resumed once there is room"
+        ) from error
+
+
 def user_cache() -> Path:
     """Give the folder where features are kept if no other is named."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "lrlm" / "features"
+
+
+def _register(config: RunConfig) -> None:
+    """Let the run's configuration name parts of the caller's own."""
+    register_backbone(type(config.model.backbone))
+    register_token_layers(type(config.model.words))
+    register_token_space(type(config.vocabulary))
 
 
 def _forwarded(progress: Progress) -> Reporter:
@@ -242,6 +271,8 @@ class _Wanted:
         after = self._changed(before if self.config is None else self.config)
         if isinstance(self.backbone, BackboneConfig):
             after = replace(after, model=replace(after.model, backbone=self.backbone))
+        words = after.model.words.as_fitted(before.model.words)
+        after = replace(after, model=replace(after.model, words=words))
         values = {key: value for key, value, _ in described(before, CHOICES)}
         for key, value, _ in described(after, CHOICES):
             if value != values.get(key) and key not in CAN_CHANGE:
@@ -301,6 +332,7 @@ def _train(
     setup: RunSetup,
     *,
     processes: Processes,
+    launcher: Launcher,
     device: torch.device,
     tensorboard: bool,
     progress: Progress,
@@ -325,7 +357,7 @@ def _train(
             environment = TrainingEnvironment(
                 device=device,
                 processes=processes,
-                interruption=stack.enter_context(watched()),
+                interruption=stack.enter_context(watched(is_orphaned=lambda: launcher.is_gone)),
                 reporter=reporter,
                 checkpoints=checkpoints,
                 metrics=metrics,

@@ -8,9 +8,10 @@ import re
 import sys
 from collections.abc import Sequence
 
-from lrlm.characters import LONE_SURROGATE, clean_name, describe
+from lrlm.characters import LONE_SURROGATE, describe
 from lrlm.knowledge.literals import Date, is_number
-from lrlm.knowledge.statements import ALL_LANGUAGES, StatementKind, Statements
+from lrlm.knowledge.statements import ALL_LANGUAGES, StatementKind, Statements, checked_name
+from lrlm.text_files import BadLineError
 
 ENTITY = b"<http://www.wikidata.org/entity/"
 DIRECT = b"<http://www.wikidata.org/prop/direct/"
@@ -20,6 +21,7 @@ USED_DATATYPES = ("WikibaseItem", "Time", "Quantity", "Monolingualtext", "String
 _PROPERTY_TYPE = b"<http://wikiba.se/ontology#propertyType>"
 _ONTOLOGY = b"<http://wikiba.se/ontology#"
 _SAME_AS = b"<http://www.w3.org/2002/07/owl#sameAs>"
+_XSD = b"<http://www.w3.org/2001/XMLSchema#"
 _NAMES = {
     b"<http://www.w3.org/2000/01/rdf-schema#label>": (
         StatementKind.LABEL,
@@ -30,12 +32,24 @@ _NAMES = {
         StatementKind.DEFAULT_ALIAS,
     ),
 }
-_LITERAL = re.compile(
-    rb'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<http://www\.w3\.org/2001/XMLSchema#(\w+)>)?'
+_CONTROL = rb"\x00-\x08\x0e-\x1f\x7f"
+_ADDRESS = rb"<[^<>\x00-\x20\x7f]*>"
+_BLANK = rb"_:[^<>\"\x00-\x20\x7f]+"
+_TRIPLE = re.compile(
+    rb"(%(address)s|%(blank)s)[ \t]+(%(address)s)[ \t]+(?:"
+    rb"(%(address)s|%(blank)s)|"
+    rb'"([^"\\%(control)s]*(?:\\[^%(control)s][^"\\%(control)s]*)*)"'
+    rb"(?:@([A-Za-z0-9-]+)|\^\^(%(address)s))?"
+    rb") \." % {b"address": _ADDRESS, b"blank": _BLANK, b"control": _CONTROL}
 )
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-_DATE_TIME = re.compile(r"([+-]?\d{4,16})-(\d\d)-(\d\d)T[\d:.]+Z?")
+"""Subject and predicate; then an object, or a literal with its language or its data type."""
+
+_ENTITY_ID = re.compile(r"[A-Z][1-9][0-9]*(?:-[A-Z][1-9][0-9]*)?")
+"""An item, a property or a lexeme, or a form or sense of a lexeme."""
+_PROPERTY_ID = re.compile(r"P[1-9][0-9]*")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_DATE_TIME = re.compile(r"([+-]?\d{4,16})-(\d\d)-(\d\d)T[\d:.]+Z?", re.ASCII)
 
 
 class NTriples:
@@ -44,107 +58,147 @@ class NTriples:
     def __init__(self, language: str) -> None:
         self.language = language
         self._wanted = (language.encode(), ALL_LANGUAGES.encode())
-        self._endings = tuple(b'"@%s .' % code for code in self._wanted)
 
     def __call__(self, lines: Sequence[bytes], out: Statements) -> None:
-        """Add what lines of the dump say; one that says nothing of use costs next to nothing."""
-        start = len(ENTITY)
+        """Add what lines of the dump say; every line must be a triple, also one of no use."""
+        whole = _TRIPLE.fullmatch
         for number, line in enumerate(lines):
-            if not line.endswith(b" ."):
+            match = whole(line)
+            if match is None:
                 line = line.rstrip()  # noqa: PLW2901  a line end of another system
-                if not line.endswith(b" ."):
-                    if line and not line.startswith(b"#"):
-                        out.add_bad(number, "expected a triple that ends with ' .'")
+                if not line or line.startswith(b"#"):
                     continue
-            if not line.startswith(ENTITY):
-                if not line.startswith((b"<", b"_:")):
-                    out.add_bad(number, "expected a triple that begins with '<'")
-                continue
-            subject, _, rest = line[start:].partition(b"> ")
-            try:
-                if rest.startswith(DIRECT):
-                    self._add_fact(subject, rest[len(DIRECT) :], number, out)
-                elif line.endswith(self._endings):
-                    self._add_name(subject, rest, number, out)
-                elif rest.startswith((_SAME_AS, _PROPERTY_TYPE)):
-                    self._add_link(subject, rest, out)
-            except ValueError as error:  # bytes or escapes that are no characters
-                out.add_bad(number, f"not a text ({error})")
+                match = whole(line)
+                if match is None:
+                    out.add_bad(number, _fault(line))
+                    continue
+            if match[1].startswith(ENTITY):
+                try:
+                    self._add(match, out)
+                except BadLineError as error:
+                    out.add_bad(number, str(error))
+                except ValueError as error:  # bytes or escapes that are no characters
+                    out.add_bad(number, f"not a text ({error})")
 
-    def _add_fact(self, subject: bytes, rest: bytes, number: int, out: Statements) -> None:
-        property_, separator, value = rest.partition(b"> ")
-        if not separator:
-            out.add_bad(number, "expected three terms between spaces")
-        elif value.startswith(ENTITY):
-            object_ = value[len(ENTITY) : -3].decode()
-            out.rows.append(
-                (StatementKind.ENTITY, subject.decode(), property_.decode(), object_, None)
-            )
-        else:
-            self._add_value(subject, property_, value[:-2], number, out)
+    def _add(self, match: re.Match[bytes], out: Statements) -> None:
+        """Add what a triple about an entity says."""
+        subject, predicate, object_, literal, language, datatype = match.groups()
+        if predicate.startswith(DIRECT):
+            entity, type_ = _id(subject), _property_of(predicate)
+            if object_ is None:
+                self._add_value(entity, type_, (literal, language, datatype), out)
+            elif object_.startswith(ENTITY):
+                out.rows.append((StatementKind.ENTITY, entity, type_, _id(object_), None))
+            else:
+                is_blank = b"genid" in object_ or object_.startswith(b"_:")
+                out.counts[f"statements {'without a value' if is_blank else _LEFT_OUT}"] += 1
+        elif language is not None:
+            if language in self._wanted and predicate in _NAMES:
+                self._add_name(_id(subject), _NAMES[predicate], literal, language, out)
+        elif predicate in (_SAME_AS, _PROPERTY_TYPE) and object_ is not None:
+            self._add_link(_id(subject), predicate, object_, out)
 
     def _add_value(
-        self, subject: bytes, property_: bytes, value: bytes, number: int, out: Statements
+        self,
+        subject: str,
+        property_: str,
+        value: tuple[bytes, bytes | None, bytes | None],
+        out: Statements,
     ) -> None:
-        if not value.startswith(b'"'):
-            what = "without a value" if b"genid" in value or value[:2] == b"_:" else _LEFT_OUT
-            out.counts[f"statements {what}"] += 1
+        literal, language, datatype = value
+        if datatype is not None and not datatype.startswith(_XSD):
+            out.counts[f"statements {_LEFT_OUT}"] += 1  # coordinates, formulas: their own types
             return
-        match = _LITERAL.fullmatch(value)
-        if match is None:
-            if b"^^<" in value:  # coordinates, formulas: data types of their own
-                out.counts[f"statements {_LEFT_OUT}"] += 1
-            else:
-                out.add_bad(number, "a literal that is not closed")
-            return
-        raw, language, datatype = match.groups()
         if language is not None and language not in self._wanted:
             out.counts["texts in other languages"] += 1
             return
-        kind, object_ = _typed(clean_name(unescape(raw)), datatype)
+        kind, object_ = _typed(checked_name("literal", unescape(literal)), datatype)
         if object_:
-            out.rows.append((kind, subject.decode(), property_.decode(), object_, None))
+            out.rows.append((kind, subject, property_, object_, None))
         else:
             out.counts[
                 "times too coarse to write" if kind is StatementKind.DATE else "malformed values"
             ] += 1
 
-    def _add_name(self, subject: bytes, rest: bytes, number: int, out: Statements) -> None:
-        predicate, _, value = rest.partition(b" ")
-        kinds = _NAMES.get(predicate)
-        if kinds is None:
-            return
-        match = _LITERAL.fullmatch(value[:-2])
-        if match is None:
-            out.add_bad(number, "a literal that is not closed")
-            return
-        name = unescape(match[1])
-        kind = kinds[match[2] != self._wanted[0]]
-        entity = subject.decode()
+    def _add_name(
+        self,
+        entity: str,
+        kinds: tuple[StatementKind, StatementKind],
+        literal: bytes,
+        language: bytes,
+        out: Statements,
+    ) -> None:
+        name = unescape(literal)
+        kind = kinds[language != self._wanted[0]]
         if entity.startswith("Q"):
             out.add_name(kind, entity, name)
         elif entity.startswith("P") and kind <= StatementKind.DEFAULT_LABEL:
             out.add_name(StatementKind.TYPE_LABEL, entity, name)
 
     @staticmethod
-    def _add_link(subject: bytes, rest: bytes, out: Statements) -> None:
-        predicate, _, value = rest.partition(b" ")
-        entity = subject.decode()
-        if predicate == _SAME_AS and value.startswith(ENTITY):
-            target = value[len(ENTITY) : -3].decode()
-            out.rows.append((StatementKind.REDIRECT, entity, None, target, None))
-        elif predicate == _PROPERTY_TYPE and value.startswith(_ONTOLOGY):
-            datatype = value[len(_ONTOLOGY) : -3].decode()
+    def _add_link(entity: str, predicate: bytes, object_: bytes, out: Statements) -> None:
+        if predicate == _SAME_AS and object_.startswith(ENTITY):
+            out.rows.append((StatementKind.REDIRECT, entity, None, _id(object_), None))
+        elif predicate == _PROPERTY_TYPE and object_.startswith(_ONTOLOGY):
+            datatype = object_[len(_ONTOLOGY) : -1].decode()
             out.rows.append((StatementKind.DATATYPE, entity, None, datatype, None))
+
+
+def _id(address: bytes) -> str:
+    """Give the id of an entity's address."""
+    id_ = address[len(ENTITY) : -1].decode()
+    if _ENTITY_ID.fullmatch(id_) is None:
+        raise BadLineError(f"{id_[:40]!a} is not an id of Wikidata")
+    return id_
+
+
+def _property_of(address: bytes) -> str:
+    """Give the id of the relation type of an address."""
+    id_ = address[len(DIRECT) : -1].decode()
+    if _PROPERTY_ID.fullmatch(id_) is None:
+        raise BadLineError(f"{id_[:40]!a} is not the id of a relation type of Wikidata")
+    return id_
+
+
+_PARTS = (
+    (re.compile(rb"(?:%s|%s)(?=[ \t]|$)" % (_ADDRESS, _BLANK)), "subject"),
+    (re.compile(rb"%s(?=[ \t]|$)" % _ADDRESS), "relation type"),
+)
+_FOUND_CONTROL = re.compile(rb"[%s]" % _CONTROL)
+
+
+def _fault(line: bytes) -> str:  # noqa: PLR0911  one for each fault
+    """Say why a line is not a triple."""
+    if control := _FOUND_CONTROL.search(line):
+        return f"holds {describe(chr(control[0][0]))} at byte {control.start() + 1} of the line"
+    if not line.startswith((b"<", b"_:")):
+        return "expected a triple that begins with '<'"
+    if not line.endswith(b" ."):
+        return "expected a triple that ends with ' .'"
+    rest = line[:-2].strip(b" \t")
+    for part, name in _PARTS:
+        match = part.match(rest)
+        if match is None:
+            what = f"the {name} is not closed with '>'" if rest else f"there is no {name}"
+            return f"expected three terms between spaces: {what}"
+        rest = rest[match.end() :].strip(b" \t")
+    if not rest:
+        return "expected three terms between spaces: there is no object"
+    if rest.startswith(b'"'):
+        return "a literal that is not closed, or more behind it than a language or a data type"
+    return "expected three terms between spaces: the object is not closed with '>'"
 
 
 _LEFT_OUT = "of data types left out"
 
 
+_NUMBERS = frozenset(b"%s%s>" % (_XSD, name) for name in (b"decimal", b"integer", b"double"))
+
+
 def _typed(text: str, datatype: bytes | None) -> tuple[StatementKind, str]:
-    if datatype == b"dateTime":
+    if datatype == b"%sdateTime>" % _XSD:
         return StatementKind.DATE, date_of(text)
-    if datatype in (b"decimal", b"integer", b"double"):
+    if datatype in _NUMBERS:
         return StatementKind.QUANTITY, text.removeprefix("+") if is_number(text) else ""
     return StatementKind.TEXT, text
 
@@ -161,10 +215,9 @@ def date_of(text: str) -> str:
     year, month, day = (int(part) for part in match.groups())
     if year <= 0:
         year -= 1
-    if month > 12 or day > 31:
-        return ""
     whole_year = month <= 1 and day <= 1
-    return (Date(year) if whole_year else Date(year, month, day or None)).iso()
+    date = Date.if_valid(year, 0 if whole_year else month, 0 if whole_year else day)
+    return "" if date is None else date.iso()
 
 
 def unescape(raw: bytes) -> str:
@@ -179,7 +232,9 @@ def unescape(raw: bytes) -> str:
     def one(match: re.Match[str]) -> str:
         short, long, plain = match.groups()
         if plain is not None:
-            return _ESCAPED.get(plain, plain)
+            if plain not in _ESCAPED:
+                raise ValueError(f"there is no escape {match[0]!a}")
+            return _ESCAPED[plain]
         code = int(short or long, 16)
         if code > sys.maxunicode:
             raise ValueError(f"there is no character {code:X}")

@@ -4,19 +4,20 @@ triples    subject TAB relation type TAB object [TAB entity|literal]
 forms      entity TAB form; an entity's first form is its canonical one
 titles     id TAB title, or title TAB id
 
-Ids are keys and are kept as they are; relation types and forms are names and are cleaned.
+Ids are keys and are kept as they are; relation types and forms are names and are cleaned. A line
+with control characters in it is a bad one.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lrlm.characters import clean_name
-from lrlm.knowledge.statements import StatementKind, Statements
+from lrlm.characters import NOT_IN_A_TEXT, clean_name, describe
+from lrlm.knowledge.statements import StatementKind, Statements, checked_id
 from lrlm.knowledge.topic import TITLE
 from lrlm.text_files import BadLineError
 
-_WIKIDATA_ID = re.compile(r"Q[1-9]\d*")
+_WIKIDATA_ID = re.compile(r"Q[1-9]\d*", re.ASCII)
 
 
 class FactRow(NamedTuple):
@@ -37,7 +38,7 @@ class FormRow(NamedTuple):
 
 def parse_fact(line: str) -> FactRow:
     """Read a line of a triples file."""
-    cells = line.split("\t")
+    cells = _cells(line)
     if len(cells) not in (3, 4):
         raise BadLineError(
             "expected subject, relation, object and optionally entity|literal between tabs,"
@@ -47,16 +48,21 @@ def parse_fact(line: str) -> FactRow:
     type_ = clean_name(type_)
     if not (subject and type_ and object_):
         raise BadLineError("subject, relation or object is empty")
+    checked_id("subject", subject)
     if type_ == TITLE:
         raise BadLineError(f"{TITLE!r} is made from the topic's names; put those into the forms")
     if kind and kind[0] not in ("entity", "literal"):
         raise BadLineError(f"the fourth column must be entity or literal, not {kind[0]!r}")
-    return FactRow(subject, type_, object_, kind == ["literal"])
+    if kind != ["literal"]:
+        return FactRow(subject, type_, checked_id("object", object_), False)
+    if not clean_name(object_):
+        raise BadLineError("the literal has nothing but invisible characters")
+    return FactRow(subject, type_, object_, True)
 
 
 def parse_form(line: str) -> FormRow:
     """Read a line of a forms file."""
-    cells = line.split("\t")
+    cells = _cells(line)
     if len(cells) != 2:
         raise BadLineError(
             "expected entity and form between a tab,"
@@ -65,7 +71,15 @@ def parse_form(line: str) -> FormRow:
     entity, form = cells[0].strip(), clean_name(cells[1])
     if not (entity and form):
         raise BadLineError("entity or form is empty")
-    return FormRow(entity, form)
+    return FormRow(checked_id("entity", entity), form)
+
+
+def _cells(line: str) -> list[str]:
+    """Cut a line at its tabs; a control character anywhere in it makes it a bad one."""
+    if found := NOT_IN_A_TEXT.search(line):
+        column = line.count("\t", 0, found.start()) + 1
+        raise BadLineError(f"column {column} holds {describe(found[0])}")
+    return line.split("\t")
 
 
 def parse_title(line: str) -> FormRow:
@@ -78,7 +92,10 @@ def parse_title(line: str) -> FormRow:
 
 def parse_id(line: str) -> str:
     """Read an id that stands alone on its line, or in a table of ids and titles."""
-    return parse_title(line).entity if "\t" in line else line.strip()
+    if "\t" in line:
+        return parse_title(line).entity
+    (id_,) = _cells(line)
+    return checked_id("id", id_.strip())
 
 
 def add_triples(lines: Sequence[bytes], out: Statements) -> None:
@@ -88,10 +105,8 @@ def add_triples(lines: Sequence[bytes], out: Statements) -> None:
         subject, type_, object_, literal = parse_fact(line)
         if not literal:
             out.rows.append((StatementKind.ENTITY, subject, type_, object_, None))
-        elif text := clean_name(object_):
-            out.rows.append((StatementKind.LITERAL, subject, type_, text, None))
         else:
-            raise BadLineError("the literal has nothing but control and invisible characters")
+            out.rows.append((StatementKind.LITERAL, subject, type_, clean_name(object_), None))
 
     _add_each(lines, out, add)
 

@@ -5,13 +5,22 @@ skipped by the decoder. A statement counts if it is of preferred rank, or of nor
 none is preferred.
 """
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lrlm.characters import clean_name
+from lrlm.characters import describe
 from lrlm.errors import MissingExtraError
 from lrlm.knowledge.literals import Date, is_number
-from lrlm.knowledge.statements import ALL_LANGUAGES, StatementKind, StatementRow, Statements
+from lrlm.knowledge.statements import (
+    ALL_LANGUAGES,
+    StatementKind,
+    StatementRow,
+    Statements,
+    checked_name,
+)
+from lrlm.text_files import BadLineError
 
 try:
     import msgspec
@@ -31,6 +40,18 @@ LEFT_OUT = frozenset(
 
 _DATATYPE_OF_VALUE = {"wikibase-entityid": "wikibase-item"}
 """Old dumps name only the type of the value; for the others both names are the same."""
+
+_ITEM = re.compile(r"Q[1-9][0-9]*")
+_PROPERTY = re.compile(r"P[1-9][0-9]*")
+_ENTITY = re.compile(r"[A-Z][1-9][0-9]*(?:-[A-Z][1-9][0-9]*)?")
+"""An item, a property or a lexeme, or a form or sense of a lexeme."""
+_LARGEST_NUMBER = 2**63
+_LONGEST_TYPE = 40
+_MOST_KNOWN = 100_000
+_PLAIN_DAY = re.compile(
+    r"\+((?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8]))T00:00:00Z"
+)
+"""A time that needs no further look: nearly all days are written so, and every month has them."""
 
 
 class _Value(msgspec.Struct, gc=False):
@@ -81,6 +102,8 @@ class WikidataJson:
     def __init__(self, language: str) -> None:
         self.language = language
         self._decode = _decoder(language)
+        self._known_properties: set[str] = set()
+        """Ids that were found to be well written: the same few come again and again."""
 
     def __call__(self, lines: Sequence[bytes], out: Statements) -> None:
         """Add what lines of the dump say; each holds an entity, or only a bracket."""
@@ -96,29 +119,41 @@ class WikidataJson:
             try:
                 entity = decode(text)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                out.add_bad(number, _explain(error))
+                out.add_bad(number, _explain(error, line))
                 continue
-            self._add_entity(entity, number, out)
+            rows, counts = len(out.rows), dict(out.counts)
+            try:
+                self._add_entity(entity, number, out)
+            except BadLineError as error:  # then nothing of the line is used
+                del out.rows[rows:]
+                out.counts = Counter(counts)
+                out.notes = {what: at for what, at in out.notes.items() if at != number}
+                out.add_bad(number, str(error))
 
     def _add_entity(self, entity: Any, number: int, out: Statements) -> None:
         if entity.type == "item":
             if entity.id is None:
-                out.add_bad(number, "an item without an id")
-                return
+                raise BadLineError("an item without an id")
+            _check_id(entity.id, _ITEM, "an item")
             if not self._add_names(entity, out):
                 out.counts["items without a name"] += 1
             if entity.claims:
                 self._add_claims(entity.id, entity.claims, number, out)
-        elif entity.type == "property" and entity.id:
+        elif entity.type == "property":
+            _check_id(entity.id or "", _PROPERTY, "a relation type")
             for term in (entity.labels.wanted, entity.labels.other) if entity.labels else ():
                 if term is not None:
                     out.add_name(StatementKind.TYPE_LABEL, entity.id, term.value)
-        elif entity.redirect and entity.entity:
+        elif entity.redirect is not None and entity.entity is not None:
+            for id_ in (entity.entity, entity.redirect):
+                _check_id(id_, _ENTITY, "an entity")
             out.rows.append((StatementKind.REDIRECT, entity.entity, None, entity.redirect, None))
-        elif entity.type:
+        elif not entity.type:
+            raise BadLineError("neither an entity nor a redirect: there is no 'type'")
+        elif len(entity.type) <= _LONGEST_TYPE and entity.type.isprintable():
             out.counts[f"entities of the type {entity.type}"] += 1
         else:
-            out.add_bad(number, "neither an entity nor a redirect: there is no 'type'")
+            raise BadLineError(f"there are no entities of the type {entity.type[:_LONGEST_TYPE]!r}")
 
     def _add_names(self, entity: Any, out: Statements) -> bool:
         before = len(out.rows)
@@ -137,10 +172,15 @@ class WikidataJson:
     def _add_claims(
         self, subject: str, claims: dict[str, list[_Statement]], number: int, out: Statements
     ) -> None:
-        rows, counts = out.rows, out.counts
+        rows, counts, known = out.rows, out.counts, self._known_properties
+        if len(known) > _MOST_KNOWN:
+            known.clear()
         for property_, statements in claims.items():
             if not statements:
                 continue
+            if property_ not in known:
+                _check_id(property_, _PROPERTY, "a relation type")
+                known.add(property_)
             datatype = _datatype(statements[0].mainsnak)
             if datatype in LEFT_OUT:
                 counts["statements of data types left out"] += len(statements)
@@ -170,9 +210,11 @@ class WikidataJson:
             return _MALFORMED
         object_ = value.id
         if object_ is None:
-            if value.numeric_id is None:
+            if value.numeric_id is None or not 0 < value.numeric_id < _LARGEST_NUMBER:
                 return _MALFORMED
             object_ = f"Q{value.numeric_id}"
+        elif _ITEM.fullmatch(object_) is None:
+            _check_id(object_, _ITEM, "an item")
         return StatementKind.ENTITY, subject, property_, object_, None
 
     def _time(self, subject: str, property_: str, value: Any) -> StatementRow | str:
@@ -185,6 +227,8 @@ class WikidataJson:
         if type(value) is not _Value or not is_number(value.amount):
             return _MALFORMED
         unit = None if value.unit == "1" else value.unit.rpartition("/")[2]
+        if unit is not None and _ITEM.fullmatch(unit) is None:
+            return _MALFORMED
         return StatementKind.QUANTITY, subject, property_, value.amount.removeprefix("+"), unit
 
     def _monolingual(self, subject: str, property_: str, value: Any) -> StatementRow | str:
@@ -197,7 +241,7 @@ class WikidataJson:
     def _string(self, subject: str, property_: str, value: Any) -> StatementRow | str:
         if type(value) is not str:
             return _MALFORMED
-        text = clean_name(value)
+        text = checked_name("text", value)
         return (StatementKind.TEXT, subject, property_, text, None) if text else _MALFORMED
 
 
@@ -224,8 +268,8 @@ _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 def time_value(time: str, precision: int) -> tuple[StatementKind, str]:
     """Turn Wikidata's time into a date, or into the name of a decade or century; else ""."""
-    if precision >= 11 and len(time) == 21 and time[0] == "+" and "-00" not in time:
-        return StatementKind.DATE, time[1:11]
+    if precision >= 11 and (plain := _PLAIN_DAY.fullmatch(time)):
+        return StatementKind.DATE, plain[1]
     if precision >= 9:
         date = Date.from_wikidata(time, precision)
         return StatementKind.DATE, "" if date is None else date.iso()
@@ -269,9 +313,34 @@ def _decoder(language: str) -> Callable[[bytes | memoryview], Any]:
     return decoder
 
 
-def _explain(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8 at byte {error.start + 1} of the line"
+def _check_id(id_: str, known: re.Pattern[str], what: str) -> None:
+    if known.fullmatch(id_) is None:
+        raise BadLineError(f"{id_[:40]!r} is not the id of {what}")
+
+
+_UTF16_ESCAPES = re.compile(rb"(?<!\\)(?:\\\\)*((?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})+)")
+"""One escaped half of a character behind another."""
+
+
+def _explain(error: Exception, line: bytes) -> str:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as found:
+        return f"not UTF-8 at byte {found.start + 1} of the line"
+    if half := _lone_half(line):
+        return f"holds {half}"
     if isinstance(error, msgspec.ValidationError):
         return f"not an entity of Wikidata ({error})"
     return f"not JSON ({error})"
+
+
+def _lone_half(line: bytes) -> str | None:
+    """Name a character of which the line has only half, in escapes; the decoder calls it other."""
+    for found in _UTF16_ESCAPES.finditer(line):
+        halves = found[1].decode().split("\\u")[1:]
+        text = b"".join(int(half, 16).to_bytes(2, "big") for half in halves)
+        try:
+            text.decode("utf-16-be")
+        except UnicodeDecodeError as error:
+            return describe(chr(int.from_bytes(text[error.start : error.start + 2], "big")))
+    return None
