@@ -41,7 +41,9 @@ INSTANCES = {
 """What the examples call a value of a class; `text.pieces` is then an attribute of it."""
 FIELDS = {"counts.left_out"}
 """Of JSON files."""
-IS_A_FILE = re.compile(r".*\.(gz|json|jsonl|md|parquet|pkl|pt|py|safetensors|sqlite|toml|tsv|txt)")
+IS_A_FILE = re.compile(
+    r".*\.(checks|gz|json|jsonl|md|parquet|pkl|pt|py|safetensors|sqlite|toml|tsv|txt)"
+)
 
 
 @all_pages()

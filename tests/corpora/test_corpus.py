@@ -161,6 +161,18 @@ def test_another_manifest_is_refused(
         Corpus.open(tmp_path)
 
 
+@pytest.mark.parametrize("count", ["-1", "1e999", "0.5", '"1"', "true"])
+def test_statistics_are_counts(tmp_path: Path, count: str) -> None:
+    write(tmp_path, train=[document()])
+    text = (tmp_path / MANIFEST).read_text(encoding="utf-8")
+    changed = text.replace('"documents": 1', f'"documents": {count}')
+    assert changed != text
+    (tmp_path / MANIFEST).write_text(changed, encoding="utf-8")
+    rewrite_manifests(tmp_path)
+    with pytest.raises(FormatError):
+        Corpus.open(tmp_path)
+
+
 def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:
     corpus = write(tmp_path, train=[document()])
     whole = corpus.path("train").read_bytes()

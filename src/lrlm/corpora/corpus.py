@@ -230,10 +230,13 @@ class Corpus:
             self.report = BuildReport.from_manifest(manifest)
             """What the build did with its input."""
             _ = [self.statistics(split) for split in self.splits]
+            are_counts = all(_are_counts(manifest["splits"][split]) for split in self.splits)
         except FormatError as error:
             raise FormatError(f"{error}; {_HINT}") from None
         except (AttributeError, KeyError, TypeError):
-            raise FormatError(f"{where}: the statistics of splits are damaged; {_HINT}") from None
+            are_counts = False
+        if not are_counts:
+            raise FormatError(f"{where}: the statistics of splits are damaged; {_HINT}")
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:
@@ -375,6 +378,10 @@ class Corpus:
         if split not in self.splits:
             known = ", ".join(self.splits) or "none"
             raise InputError(f"{self.folder} has no split {split!r}; it has: {known}")
+
+
+def _are_counts(values: Mapping[str, Any]) -> bool:
+    return all(type(value) is int and value >= 0 for value in values.values())
 
 
 @contextmanager

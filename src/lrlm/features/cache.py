@@ -7,16 +7,16 @@ maker. Whatever changes, something else is looked for; what is there is never wr
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from lrlm.artifacts import fingerprint
 from lrlm.corpora.corpus import WORDS, Corpus
-from lrlm.errors import InputError
+from lrlm.errors import FormatError, InputError
 from lrlm.features import character_model, fasttext, transe
 from lrlm.features.config import (
     HASHED,
@@ -33,6 +33,8 @@ from lrlm.features.relation_vectors import RelationTable
 from lrlm.features.spelling import SpellingModel
 from lrlm.features.workers import Job, make_all
 from lrlm.progress import Progress, silent
+
+T = TypeVar("T")
 
 MAKER = 1
 """Raised when the same inputs would give other features than before."""
@@ -66,13 +68,21 @@ def make_features(
     if jobs:
         make_all(jobs, workers=torch.get_num_threads(), progress=progress)
     progress("reading relation vectors", 1, 1)
-    relation_table = RelationTable.open(Path(relations.folder))
+    relation_table = _opened(RelationTable.open, relations)
     progress("reading form vectors", 1, 1)
-    featuriser = SubwordFeaturiser.open(Path(forms.folder))
+    featuriser = _opened(SubwordFeaturiser.open, forms)
     if speller is None:
         return Features(relation_table, featuriser, None)
     progress("reading the spelling model", 1, 1)
-    return Features(relation_table, featuriser, SpellingModel.open(Path(speller.folder)))
+    return Features(relation_table, featuriser, _opened(SpellingModel.open, speller))
+
+
+def _opened(read: Callable[[Path], T], job: Job) -> T:
+    """Open what is in the cache; where it is damaged, say how to have it made again."""
+    try:
+        return read(Path(job.folder))
+    except FormatError as error:
+        raise FormatError(f"{error}; remove {job.folder}, and it is made again") from None
 
 
 def _relations(corpus: Corpus, config: RelationVectorConfig, cache_folder: Path) -> Job:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from lrlm.artifacts import MANIFEST, check_files, read_manifest
+from lrlm.artifacts import MANIFEST, check_files, read_manifest, read_number
 from lrlm.characters import LONE_SURROGATE, clean_name
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge.index import (
@@ -33,6 +33,7 @@ from lrlm.knowledge.topic import Relation, Topic
 FORMAT = "lrlm knowledge graph"
 VERSION = 2
 
+_HINT = "make one with 'lrlm kg build'"
 LARGEST_WHOLE = 64 << 20
 """Bytes of an index that is read whole to be checked: that takes less than a blink."""
 _CANDIDATES = 200
@@ -106,13 +107,11 @@ class KnowledgeGraph:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
-        self.manifest = read_manifest(
-            self.folder, format=FORMAT, version=VERSION, hint="make one with 'lrlm kg build'"
-        )
-        where = self.folder / MANIFEST
+        self.manifest = read_manifest(self.folder, format=FORMAT, version=VERSION, hint=_HINT)
         tables = self.manifest.get("tables")
-        if not isinstance(tables, dict) or type(tables.get("entities")) is not int:
-            raise FormatError(f"{where}: the number of entities is missing; build the graph again")
+        if not isinstance(tables, dict):
+            raise FormatError(f"{self.folder / MANIFEST}: 'tables' is missing; {_HINT}")
+        self._size = read_number(self.folder, tables, "entities", at_least=0)
         self._is_checked = False
         self._row_checks: RowChecks | None = None
         self._process = -1
@@ -146,7 +145,7 @@ class KnowledgeGraph:
 
     def __len__(self) -> int:
         """Count the entities."""
-        return int(self.manifest["tables"]["entities"])
+        return self._size
 
     def __iter__(self) -> Iterator[str]:
         """Give the ids of all entities, sorted."""
