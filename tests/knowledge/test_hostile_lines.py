@@ -152,12 +152,13 @@ def check_row(row: tuple[Any, ...], format_: SourceFormat, line: bytes) -> None:
 @pytest.mark.parametrize("parse", [parse_article, parse_fact, parse_form, parse_id])
 def test_lines_of_a_corpus(parse: Callable[[str], Any]) -> None:
     chance = random.Random(f"lines for {parse.__name__}")
-    good = {
+    lines: dict[Callable[[str], Any], list[str]] = {
         parse_article: [ARTICLE],
         parse_fact: LINES[SourceFormat.TRIPLES],
         parse_form: LINES[SourceFormat.FORMS],
         parse_id: [*LINES[SourceFormat.TITLES], "Q12"],
-    }[parse]
+    }
+    good = lines[parse]
     told = 0
     for _ in range(MUTATIONS):
         line = mutated(chance.choice(good).encode(), chance).decode(errors="surrogateescape")
@@ -172,7 +173,8 @@ def test_lines_of_a_corpus(parse: Callable[[str], Any]) -> None:
             assert len(reason) < 300, line[:200]
             continue
         if parse is parse_article:
-            keys, texts = (found.id, found.topic), (found.title, found.text)
+            keys: tuple[str, ...] = (found.id, found.topic)
+            texts = (found.title, found.text)
             assert all(0 <= span.start < span.end <= len(found.text) for span in found.gold or ())
             assert all(text.encode() and text.strip() for text in texts), line[:200]
         else:
