@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lrlm.characters import NOT_IN_A_TEXT, clean_name, describe
+from lrlm.characters import NOT_IN_A_TEXT, NOT_ON_A_LINE, clean_name, describe
 from lrlm.knowledge.statements import StatementKind, Statements, checked_id
 from lrlm.knowledge.topic import TITLE
 from lrlm.text_files import BadLineError
@@ -52,11 +52,13 @@ def parse_fact(line: str) -> FactRow:
     if type_ == TITLE:
         raise BadLineError(f"{TITLE!r} is made from the topic's names; put those into the forms")
     if kind and kind[0] not in ("entity", "literal"):
-        raise BadLineError(f"the fourth column must be entity or literal, not {kind[0]!r}")
+        raise BadLineError(f"the fourth column must be entity or literal, not {kind[0][:40]!r}")
     if kind != ["literal"]:
         return FactRow(subject, type_, checked_id("object", object_), False)
     if not clean_name(object_):
         raise BadLineError("the literal has nothing but invisible characters")
+    if NOT_ON_A_LINE.search(object_):  # white space that would break the line it is shown on
+        object_ = clean_name(object_)
     return FactRow(subject, type_, object_, True)
 
 
