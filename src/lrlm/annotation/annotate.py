@@ -79,9 +79,13 @@ def _explain(
     """Turn the scores of a batch into annotations."""
     facts = [_Facts(*pair) for pair in zip(documents, scored, strict=True)]
     lattice = lattice_of(scored)
+    # Paths come first, and only their edges are kept: thousands of words that stay alive while all
+    # the rest is made would set the garbage collector to work.
+    _, paths = best_paths(lattice)
+    copied = [[step.edge for step in path if step.edge is not None] for path in paths]
+    del paths
     label_E = torch.tensor([label for each in facts for label in each.labels], dtype=torch.long)
     spans = explain(lattice, label_E, most_mixtures=MOST_MIXTURES)
-    _, paths = best_paths(lattice)
     blocks = block_sums(lattice)
     totals: list[list[float]] = [[] for _ in documents]
     for row, total in zip(blocks.row_K.tolist(), blocks.total_K.tolist(), strict=True):
@@ -94,7 +98,6 @@ def _explain(
                 f"the text of {document.id!r} has no finite probability under this model"
             )
         places = run.space.places(document)
-        copied = [step.edge - before for step in paths[row] if step.edge is not None]
         yield Annotation(
             id=document.id,
             topic=document.topic,
@@ -103,7 +106,7 @@ def _explain(
             nats=nats,
             end_nats=-scored[row].end_score,
             spans=tuple(_span(document, places, facts[row], found) for found in spans[row]),
-            copied=tuple(facts[row].segment(places, edge) for edge in copied),
+            copied=tuple(facts[row].segment(places, edge - before) for edge in copied[row]),
         )
         before += len(facts[row].labels)
 
