@@ -1,13 +1,17 @@
-# make demo    set up, then the whole story on the embedded corpus
-# make test    set up, then all checks
-# make clean   remove the environment and what the demo made
+# make demo         set up, then the whole story on the embedded corpus
+# make test         set up, then all checks
+# make test-extras  then also the tests of the extras: Spark, spaCy, TensorBoard, the documentation
+# make docs         the documentation as a site, in site/
+# make clean        remove the environment and all that was made with it
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMP := $(VENV)/.installed
+DOCS := $(VENV)/.installed-docs
 
-.PHONY: demo test lint types unit install clean
+.PHONY: demo test lint types unit test-extras docs install clean
 
 demo: install
 	$(BIN)/lrlm demo --out demo
@@ -22,7 +26,14 @@ types: install
 	$(BIN)/mypy
 
 unit: install
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto -m 'not extra' --durations=10
+
+test-extras: install
+	@.ci/extras $(BIN)
+
+docs: $(DOCS)
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python -m tests.site site
 
 install: $(STAMP)
 
@@ -32,8 +43,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: this Python has no venv module; install it (on Debian: apt install python3-venv)"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing lrlm into $(VENV) (a few minutes the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' || { echo "make: the packages could not be installed; is the package registry reachable?"; exit 2; }
+	@$(PIP) --editable '.[dev]' || { echo "make: the packages could not be installed; is the package registry reachable?"; exit 2; }
+	@touch $@
+
+$(DOCS): $(STAMP)
+	@$(PIP) --editable '.[docs]' || { echo "make: what builds the documentation could not be installed; is the package registry reachable?"; exit 2; }
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site .cache

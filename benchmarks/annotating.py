@@ -16,8 +16,8 @@ import torch
 
 from lrlm.annotation.annotate import annotate
 from lrlm.corpora import LinkedDocument
-from lrlm.evaluation.comparable_runs import corpus_for
 from lrlm.evaluation.document_scores import score_documents
+from lrlm.evaluation.side_by_side import corpus_for
 from lrlm.runs.run import Run
 
 GOAL = 0.85

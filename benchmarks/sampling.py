@@ -17,9 +17,8 @@ import torch
 
 from benchmarks.synthetic import RandomFeatures, Shape, zipf_counts
 from lrlm.backbones import LstmConfig
-from lrlm.generation.decoding import decode
+from lrlm.generation.decoding import Rules, decode
 from lrlm.generation.options import GenerationOptions
-from lrlm.generation.rules import Rules
 from lrlm.heads import Choosing, RelationConfig, WordConfig, choose_cutoffs
 from lrlm.models import MODELS, LanguageModel, ModelConfig, ModelSizes, VanillaLM, build_model
 from lrlm.models.writing import EncodedTopic

@@ -25,8 +25,8 @@ from lrlm.progress import silent
 from lrlm.runs.config import RunConfig
 from lrlm.runs.run import RunSetup, read_setup
 from lrlm.runs.sizes import change, load_size
+from lrlm.training.environment import Position
 from lrlm.training.loop import Trainer
-from lrlm.training.status import Position
 from lrlm.training.train import _read_documents, train
 from lrlm.training.validation import Validation
 

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,32 +19,41 @@ LAYERS = (
     "errors",
     "progress",
     "characters",
+    "arrays",
     "checks",
     "artifacts",
     "text_files",
+    "tensor_files",
     "spark_session",
+    "look",
     "knowledge",
     "text",
     "corpora",
-    "batching",
     "features",
+    "batching",
     "lattice",
     "backbones",
     "heads",
     "models",
+    "runs",
+    "annotation",
+    "generation",
+    "model",
     "training",
     "evaluation",
-    "inference",
     "report",
-    "serving",
     "cli",
 )
-"""In the order of the flow: a module imports from its own layer and from earlier ones."""
+"""In the order of the flow: a module imports from its own layer and from earlier ones.
+
+A trained model is used by the layers up to `model`, so using one imports neither training nor
+evaluation.
+"""
 
 NARROW = {
     "lattice": {"errors"},
     "backbones": {"errors", "checks"},
-    "heads": {"errors", "checks", "backbones"},
+    "heads": {"errors", "arrays", "checks", "backbones"},
 }
 """Layers that must know less than their place would allow: they know no knowledge graph."""
 
@@ -117,6 +127,8 @@ def test_imports_only_from_earlier_layers(module: Path) -> None:
         ("lattice", "from lrlm.knowledge import Topic"),
         ("backbones", "from lrlm.lattice import Lattice"),
         ("corpora", "from lrlm import Topic"),
+        ("annotation", "from lrlm.training import train"),
+        ("generation", "from lrlm.evaluation import evaluate"),
         ("errors", "from lrlm.unheard_of import x"),
     ],
 )
@@ -142,6 +154,7 @@ def test_every_module_says_what_it_is(module: Path) -> None:
     assert docstring
     first_line = docstring.splitlines()[0]
     assert first_line[-1] in ".:?", first_line
+    assert not re.search(r"\b(in|Takes)\b.*\b(out|gives)\b", first_line), "say what it is for"
 
 
 @each_module()
@@ -186,8 +199,70 @@ def test_all_public_names_exist() -> None:
     assert "Topic" in lrlm.__all__
 
 
+def public_types(module: Path) -> Iterator[str]:
+    """Name the public classes and type aliases that a module defines."""
+    for node in parse(module).body:
+        names: list[str] = []
+        if isinstance(node, ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names = [node.target.id]
+        yield from (
+            name for name in names if name[0].isupper() and not name.isupper() and "__" not in name
+        )
+
+
+def test_one_name_has_one_meaning() -> None:
+    """No two public classes or type aliases have the same name, wherever they are."""
+    homes: dict[str, list[str]] = {}
+    for module in MODULES:
+        for name in public_types(module):
+            homes.setdefault(name, []).append(str(module.relative_to(SOURCE)))
+    assert homes["Topic"] == ["knowledge/topic.py"]
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+PUBLIC = {
+    "Annotation", "Corpus", "Evaluation", "GeneratedText", "KnowledgeGraph", "LrlmError",
+    "LstmConfig", "Model", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
+    "TransformerXlConfig", "__version__", "build_corpus", "evaluate", "load", "train",
+}  # fmt: skip
+
+
+def test_the_public_surface_is_exactly_this() -> None:
+    assert set(lrlm.__all__) == PUBLIC
+    assert list(lrlm.__all__) == sorted(lrlm.__all__)
+    for name in lrlm.__all__:
+        value = getattr(lrlm, name)
+        if name != "__version__":
+            assert value.__doc__, f"lrlm.{name} says nothing of itself"
+    assert set(dir(lrlm)) >= PUBLIC
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        lrlm.nothing  # noqa: B018
+
+
+def loaded_after(code: str) -> set[str]:
+    """Run code in a process of its own, and give the modules that it has loaded."""
+    told = f"{code}\nimport sys\nprint(' '.join(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", told], capture_output=True, check=True)
+    return set(result.stdout.decode().split())
+
+
 @pytest.mark.parametrize("what", ["lrlm", "lrlm.corpora", "lrlm.corpora.build", "lrlm.cli"])
 def test_corpora_are_made_without_loading_torch(what: str) -> None:
-    code = f"import sys, {what}; print('torch' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert result.stdout == b"False\n"
+    assert "torch" not in loaded_after(f"import {what}")
+
+
+def test_using_a_model_loads_neither_training_nor_evaluation() -> None:
+    code = (
+        "import lrlm\n"
+        "model, topic = lrlm.load(), lrlm.Topic('Norway')\n"
+        "model.annotate('Norway.', topic), model.score('Norway.', topic)\n"
+        "model.generate(topic, samples=1, max_length=3)"
+    )
+    loaded = loaded_after(code)
+    assert "lrlm.generation.generate" in loaded
+    unwanted = ("lrlm.training", "lrlm.evaluation", "lrlm.report", "lrlm.cli")
+    assert not [name for name in loaded if name.startswith(unwanted)]

@@ -1,21 +1,84 @@
-"""Latent Relation Language Models: knowledge and text in; perplexity, annotations, text out."""
+"""Latent Relation Language Models: text from words and from the facts of a knowledge graph.
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+Everything that a user needs is here; what takes long to load is loaded when it is first used.
+
+>>> import lrlm
+>>> topic = lrlm.Topic("Norway", relations=[lrlm.Relation("capital", "Oslo")])
+>>> model = lrlm.load()                       # the small model that comes with the package
+>>> [span.text for span in model.annotate("Its capital is Oslo.", topic).mentions()]
+['Oslo']
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from lrlm.errors import LrlmError
 from lrlm.knowledge import KnowledgeGraph, Relation, Topic
 
 if TYPE_CHECKING:
-    from lrlm.model import Model
+    from lrlm.annotation.annotation import Annotation
+    from lrlm.annotation.score import Score
+    from lrlm.backbones import LstmConfig, TransformerXlConfig
+    from lrlm.corpora import Corpus, build_corpus
+    from lrlm.evaluation import Evaluation, evaluate
+    from lrlm.generation.generated_text import GeneratedText
+    from lrlm.model import Model, load
+    from lrlm.runs.config import RunConfig
+    from lrlm.training.train import TrainedRun, train
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
-__all__ = ["KnowledgeGraph", "LrlmError", "Relation", "Topic", "__version__", "load"]
+__all__ = [
+    "Annotation",
+    "Corpus",
+    "Evaluation",
+    "GeneratedText",
+    "KnowledgeGraph",
+    "LrlmError",
+    "LstmConfig",
+    "Model",
+    "Relation",
+    "RunConfig",
+    "Score",
+    "Topic",
+    "TrainedRun",
+    "TransformerXlConfig",
+    "__version__",
+    "build_corpus",
+    "evaluate",
+    "load",
+    "train",
+]
+
+_LOADED_WHEN_USED = {
+    "Annotation": "lrlm.annotation.annotation",
+    "Corpus": "lrlm.corpora",
+    "Evaluation": "lrlm.evaluation",
+    "GeneratedText": "lrlm.generation.generated_text",
+    "LstmConfig": "lrlm.backbones",
+    "Model": "lrlm.model",
+    "RunConfig": "lrlm.runs.config",
+    "Score": "lrlm.annotation.score",
+    "TrainedRun": "lrlm.training.train",
+    "TransformerXlConfig": "lrlm.backbones",
+    "build_corpus": "lrlm.corpora",
+    "evaluate": "lrlm.evaluation",
+    "load": "lrlm.model",
+    "train": "lrlm.training.train",
+}
+"""Where the public names are that load PyTorch or pyarrow, which takes seconds."""
 
 
-def load(run: Path | str | None = None, *, device: str = "auto") -> "Model":
-    """Load a trained model; without a folder, the small one that comes with the package."""
-    from lrlm.model import load as load_model  # loads torch, which takes seconds
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used."""
+    if name not in _LOADED_WHEN_USED:
+        raise AttributeError(f"module 'lrlm' has no attribute {name!r}")
+    from importlib import import_module
 
-    return load_model(run, device=device)
+    value = getattr(import_module(_LOADED_WHEN_USED[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those that are not loaded yet."""
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,10 @@
-"""The types of the NumPy arrays that are passed between modules."""
+"""The types of the NumPy arrays that are passed between modules, and the one id that is none."""
 
 import numpy as np
 import numpy.typing as npt
+
+UNSEEN = -1
+"""The id of a relation type or an object that has no vector of its own."""
 
 Integers = npt.NDArray[np.int64]
 """Ids, places and counts."""

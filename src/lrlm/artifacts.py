@@ -24,6 +24,9 @@ try:
 except ImportError:  # a system without POSIX locks: two writers at once are not detected there
     fcntl = None  # type: ignore[assignment]
 
+AnyPath = str | os.PathLike[str]
+"""What users may give where a file or folder is meant: a text, a `Path`, or a trained run."""
+
 MANIFEST = "manifest.json"
 DRAFT = ".partial"
 """The ending of the names of files and folders that are not complete yet."""

@@ -8,7 +8,7 @@ from lrlm.errors import InputError, ShapeError
 
 
 def check_at_least(name: str, value: float, minimum: float) -> None:
-    """Refuse a number below `minimum`; `name` is the user's name for it: `LstmConfig.layers`."""
+    """Refuse a number below `minimum`; `name` is the setting, as in `training.epochs`."""
     if not value >= minimum:
         raise InputError(f"{name} must be at least {minimum}, not {value}")
 
@@ -27,16 +27,3 @@ def check_shape(name: str, tensor: Tensor, expected: Sequence[int | None]) -> No
     if not fits:
         wanted = ", ".join("any" if size is None else str(size) for size in expected)
         raise ShapeError(f"{name} must have the shape ({wanted}), not {tuple(tensor.shape)}")
-
-
-def check_ids(name: str, ids: Tensor, lowest: int, count: int) -> None:
-    """Refuse ids outside [lowest, count), naming the first of them and where it stands."""
-    if ids.is_floating_point() or ids.is_complex():
-        raise ShapeError(f"{name} must hold whole numbers, not {ids.dtype}")
-    if ids.numel() == 0 or ids.is_meta:
-        return
-    smallest, largest = ids.aminmax()
-    if int(smallest) < lowest or int(largest) >= count:
-        place = ((ids < lowest) | (ids >= count)).nonzero()[0].tolist()
-        value = int(ids[tuple(place)])
-        raise InputError(f"{name}{place} is {value}, but ids here are from {lowest} to {count - 1}")

@@ -6,7 +6,14 @@ an option would help, the error has a type of its own, by which the command line
 
 
 class LrlmError(Exception):
-    """Anything that this library raises on purpose; its message is one clear sentence."""
+    """Anything that this library raises on purpose; its message is one clear sentence.
+
+    >>> try:
+    ...     lrlm.load("no such folder")
+    ... except lrlm.LrlmError as error:
+    ...     print(error)
+    no such folder ...
+    """
 
 
 class InputError(LrlmError, ValueError):
@@ -46,7 +53,7 @@ class WorkerError(LrlmError):
 
 
 class StoppedError(LrlmError):
-    """Training stopped before its end; everything was saved first, and it can be resumed."""
+    """Training stopped before its end, and can be resumed from what was saved."""
 
 
 class ShapeError(LrlmError, ValueError):

@@ -1,12 +1,14 @@
 """A trained model to use: it scores, annotates and generates text about a topic."""
 
 from collections.abc import Iterable, Iterator
+from os import PathLike
 from pathlib import Path
 from typing import Unpack
 
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation
 from lrlm.annotation.score import Score, score
+from lrlm.artifacts import AnyPath
 from lrlm.corpora import LONGEST
 from lrlm.errors import InputError
 from lrlm.generation.generate import generate, stream
@@ -18,28 +20,28 @@ from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
 
 
-def load(run: Path | str | None = None, *, device: str = "auto") -> "Model":
+def load(run: AnyPath | None = None, *, device: str = "auto") -> "Model":
     """Load a trained model; without a folder, the small one that comes with the package.
 
-    `device` is cpu, cuda, cuda:1 …, or auto: a GPU where there is one.
+    `run` is a folder that training wrote, or what `lrlm.train` gave back. `device` is cpu, cuda,
+    cuda:1 …, or auto: a GPU where there is one.
 
-    >>> load()
-    Model('…/miniworld', kind='lrlm')
+    >>> lrlm.load()
+    Model('.../miniworld', kind='lrlm')
     """
-    if not isinstance(run, str | Path | None):
+    if not isinstance(run, str | PathLike | None):
         raise InputError(f"a run is named by its folder, not by {run!r}")
     folder = SHIPPED if run is None else Path(run)
     return Model(Run.open(folder, device=str(choose_device(device))))
 
 
 class Model:
-    """A trained model with all that it needs to read and to write text about a topic.
+    """A trained model: it scores, annotates and generates text about a topic.
 
-    >>> model = load()
-    >>> topic = Topic("Norway", relations=[Relation("capital", "Oslo")])
-    >>> annotation = model.annotate("Its capital is Oslo.", topic)
-    >>> [(span.text, span.relation.fact.type) for span in annotation.mentions()]
-    [('Oslo', 'capital')]
+    >>> model = lrlm.load()
+    >>> topic = lrlm.Topic("Norway", relations=[lrlm.Relation("capital", "Oslo")])
+    >>> model.kind
+    'lrlm'
     """
 
     def __init__(self, run: Run) -> None:
@@ -60,8 +62,8 @@ class Model:
         A text of more than `longest` characters is refused.
 
         >>> score = model.score("Its capital is Oslo.", topic)
-        >>> round(score.perplexity) > 1
-        True
+        >>> score.words, round(score.nats, 1), round(score.perplexity)
+        (5, 21.2, 69)
         """
         return score(self.run, self.run.link(text, topic, longest=longest))
 
@@ -69,7 +71,11 @@ class Model:
         """Say for every name in a text which facts it may have come from, and how probably.
 
         The probabilities are exact, and are those given the whole text. Offsets count the
-        characters of exactly this text.
+        characters of exactly this text. A text of more than `longest` characters is refused.
+
+        >>> annotation = model.annotate("Its capital is Oslo.", topic)
+        >>> [(span.start, span.text, span.relation.fact.type) for span in annotation.mentions()]
+        [(15, 'Oslo', 'capital')]
         """
         return next(self.annotate_many([(text, topic)], longest=longest))
 
@@ -80,7 +86,14 @@ class Model:
         batch_size: int | None = None,
         longest: int = LONGEST,
     ) -> Iterator[Annotation]:
-        """Annotate a stream of texts in their order, some of them at a time."""
+        """Annotate a stream of texts in their order, a batch of them at a time.
+
+        >>> texts = [("Its capital is Oslo.", topic), ("Norway is a country.", topic)]
+        >>> for annotation in model.annotate_many(texts):
+        ...     print([span.text for span in annotation.mentions()])
+        ['Oslo']
+        ['Norway']
+        """
         documents = (self.run.link(text, topic, longest=longest) for text, topic in texts)
         return annotate(self.run, documents, batch_size=batch_size)
 
@@ -92,18 +105,29 @@ class Model:
         seed: int = 0,
         **options: Unpack[OptionArguments],
     ) -> list[GeneratedText]:
-        """Write texts about a topic, all in one batch; the most probable per token come first.
+        """Generate texts about a topic, all in one batch; the most probable per token come first.
 
         `options` are those of `GenerationOptions`, as in `temperature=0.8, max_length=50`.
 
         >>> texts = model.generate(topic, samples=2, seed=1, max_length=20)
-        >>> len(texts)
-        2
+        >>> len(texts), texts[0].perplexity <= texts[1].perplexity
+        (2, True)
+        >>> (text,) = model.generate(topic, samples=1, greedy=True, max_length=4)
+        >>> text.text
+        'Norway is a country'
         """
         return generate(self.run, topic, options_of(options), samples=samples, seed=seed)
 
     def stream(
         self, topic: Topic, *, seed: int = 0, **options: Unpack[OptionArguments]
     ) -> Iterator[Piece]:
-        """Write one text about a topic, and give each piece of it as soon as it is there."""
+        """Generate one text about a topic, and give each piece of it as soon as it is there.
+
+        >>> for piece in model.stream(topic, greedy=True, max_length=4):
+        ...     print(piece.text, piece.source)
+        Norway relation
+        is word
+        a word
+        country word
+        """
         return stream(self.run, topic, options_of(options), seed=seed)

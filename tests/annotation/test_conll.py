@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lrlm.annotation.conll import annotation_to_conll
+from lrlm.annotation.exports import annotation_to_conll
 from tests.annotation.made import TEXT, annotation
 
 

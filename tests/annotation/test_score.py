@@ -7,7 +7,7 @@ import pytest
 
 from lrlm.annotation.score import score
 from lrlm.corpora.corpus import Corpus
-from lrlm.models import score_documents
+from lrlm.models import document_nats
 from lrlm.runs.run import Run
 from lrlm.training.train import train
 from tests.training import tiny
@@ -32,7 +32,7 @@ def test_pieces_add_up_to_the_whole(corpus: Path, kind: str, tmp_path: Path) -> 
     for document in Corpus.open(corpus).documents("valid"):
         found = score(run, document)
         encoded = list(run.encoder.encode([document]))
-        whole = score_documents(run.model, run.collator.windows(encoded))
+        whole = document_nats(run.model, run.collator.windows(encoded))
         assert found.nats + found.end_nats == pytest.approx(float(whole.nats_B), rel=1e-5)
         assert found.end_nats == pytest.approx(float(whole.end_nats_B), rel=1e-5)
         assert sum(piece.nats for piece in found.pieces) == pytest.approx(found.nats)

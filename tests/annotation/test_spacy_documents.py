@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from lrlm.annotation.spacy_documents import to_spacy
+from lrlm.annotation.exports import to_spacy
 from lrlm.errors import MissingExtraError
 from tests.annotation.made import TEXT, annotation
 
@@ -15,9 +15,9 @@ def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         to_spacy(annotation())
 
 
+@pytest.mark.extra("spacy")
 @pytest.mark.parametrize("text", [TEXT, TEXT.replace("\r\n", "   "), TEXT.rstrip(), TEXT + "  \n "])
 def test_spans_and_entities_keep_their_places(text: str) -> None:
-    pytest.importorskip("spacy")
     made = annotation(text)
     doc = to_spacy(made, threshold=0.4)
     assert doc.text == text
@@ -38,7 +38,9 @@ def test_spans_and_entities_keep_their_places(text: str) -> None:
     ]
 
 
+@pytest.mark.extra("spacy")
 def test_a_vocabulary_can_be_shared() -> None:
-    spacy = pytest.importorskip("spacy")
+    import spacy
+
     vocab = spacy.blank("en").vocab
     assert to_spacy(annotation(), vocab).vocab is vocab

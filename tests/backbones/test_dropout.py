@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lrlm.backbones.dropout import dropout
+from lrlm.backbones.fast_cpu import dropout
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])

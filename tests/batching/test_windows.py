@@ -21,29 +21,29 @@ from tests.toy import (
 )
 
 
-def edges(*spans: tuple[int, int]) -> np.ndarray:
+def spans_as_edges(*spans: tuple[int, int]) -> np.ndarray:
     return np.array([(start, end, 0, 0) for start, end in sorted(spans)]).reshape(-1, 4)
 
 
 def test_cuts_at_the_size_where_nothing_is_in_the_way() -> None:
-    assert cut(10, edges(), 4) == [0, 4, 8, 10]
+    assert cut(10, spans_as_edges(), 4) == [0, 4, 8, 10]
 
 
 def test_moves_a_cut_before_a_span_that_crosses_it() -> None:
-    assert cut(10, edges((3, 6)), 4) == [0, 3, 7, 10]
+    assert cut(10, spans_as_edges((3, 6)), 4) == [0, 3, 7, 10]
 
 
 def test_grows_a_window_where_no_boundary_is_free() -> None:
-    assert cut(10, edges((0, 3), (2, 6), (5, 8)), 4) == [0, 8, 10]
+    assert cut(10, spans_as_edges((0, 3), (2, 6), (5, 8)), 4) == [0, 8, 10]
 
 
 def test_an_empty_text_has_no_window() -> None:
-    assert cut(0, edges(), 4) == [0]
+    assert cut(0, spans_as_edges(), 4) == [0]
 
 
 def test_a_window_needs_a_token() -> None:
     with pytest.raises(InputError, match="at least 1 token"):
-        cut(3, edges(), 0)
+        cut(3, spans_as_edges(), 0)
 
 
 @given(st.data())
@@ -52,7 +52,7 @@ def test_no_span_crosses_a_cut(data: st.DataObject) -> None:
     starts = data.draw(st.lists(st.integers(0, tokens - 1), max_size=12))
     spans = [(start, data.draw(st.integers(start + 1, min(start + 6, tokens)))) for start in starts]
     size = data.draw(st.integers(1, 12))
-    boundaries = cut(tokens, edges(*spans), size)
+    boundaries = cut(tokens, spans_as_edges(*spans), size)
     assert boundaries[0] == 0
     assert boundaries[-1] == tokens
     assert boundaries == sorted(set(boundaries))
@@ -86,6 +86,7 @@ def test_edges_name_row_place_relation_and_form() -> None:
     documents = encode(link("b", LONELY), link("v a b"))
     (window,) = collator().windows(documents)
     found = window.edges
+    assert found is not None
     rows = zip(
         found.row_E.tolist(),
         found.start_E.tolist(),
@@ -104,13 +105,15 @@ def test_edges_name_row_place_relation_and_form() -> None:
 def test_form_choices_list_all_forms_of_an_object_and_mark_the_one_taken() -> None:
     (document,) = encode(link("a b"))
     (window,) = collator().windows([document])
-    forms = window.edges.forms
-    for edge in range(len(window.edges.row_E)):
+    edges = window.edges
+    assert edges is not None
+    forms = edges.forms
+    for edge in range(len(edges.row_E)):
         chosen = int(forms.chosen[edge])
         query = int(forms.query_F[chosen])
-        relation = int(window.edges.relation_E[edge])
+        relation = int(edges.relation_E[edge])
         assert int((forms.query_F == query).sum()) == len(document.forms_R[relation])
-        assert int(window.edges.start_Q[query]) == int(window.edges.start_E[edge])
+        assert int(edges.start_Q[query]) == int(edges.start_E[edge])
 
 
 def test_windows_of_a_document_put_together_are_the_document() -> None:
@@ -124,7 +127,9 @@ def test_windows_of_a_document_put_together_are_the_document() -> None:
     for name in ("relation_BT", "previous_relation_BT", "previous_position_BT"):
         joined = torch.cat([getattr(part.annotation, name) for part in parts], dim=1)
         assert torch.equal(joined, getattr(whole.annotation, name)), name
-    assert sum(len(part.edges.row_E) for part in parts) == len(whole.edges.row_E)
+    assert whole.edges is not None
+    edges = [len(part.edges.row_E) for part in parts if part.edges is not None]
+    assert sum(edges) == len(whole.edges.row_E)
     assert [bool(part.ends_B) for part in parts] == [False] * (len(parts) - 1) + [True]
 
 
@@ -137,6 +142,7 @@ def test_documents_that_have_ended_leave_the_batch() -> None:
 def test_the_annotation_copies_the_longest_names() -> None:
     (window,) = collator().windows(encode(link("v u a b")))
     annotation = window.annotation
+    assert annotation is not None
     # "u a" comes before "a b" of the same length, so the last "b" is a name of its own.
     assert annotation.relation_BT.tolist() == [[NOT_A_FACT, 1, 1, 1, NOT_A_FACT]]
     assert annotation.previous_relation_BT.tolist() == [[NOT_A_FACT, NOT_A_FACT, 1, 1, 1]]
@@ -149,14 +155,18 @@ def test_the_annotation_copies_the_longest_names() -> None:
 def test_aliases_are_told_once_at_the_beginning() -> None:
     first, *others = collator(1).windows(encode(link("b v w")))
     (b,), end = VOCABULARY.encode(["b"]), VOCABULARY.end_id
+    assert first.aliases_BP is not None
     assert first.aliases_BP.tolist() == [[VOCABULARY.unknown_id, end, b, end]]
-    assert all(window.aliases_BP.shape[1] == 0 for window in others)
+    for window in others:
+        assert window.aliases_BP is not None
+        assert window.aliases_BP.shape[1] == 0
 
 
 def test_moving_a_window_converts_floating_point_only() -> None:
     (window,) = collator().windows(encode(link("a b")))
     moved = window.to("cpu", torch.float64)
     assert moved.spelling_BT.dtype == torch.float64
+    assert moved.edges is not None
     assert moved.edges.forms.features_FW.dtype == torch.float64
     assert moved.targets_BT.dtype == torch.int64
     assert moved.relation_mask_BR.dtype == torch.bool

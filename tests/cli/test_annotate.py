@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
-from lrlm.inference import topic_sources
 
 from lrlm.cli import main
 from lrlm.cli.outputs import STREAM
 from lrlm.model import load
+from lrlm.runs import topics as topics_module
 from lrlm.runs.topics import topics_for
 from lrlm.training.train import train
 from tests.training import tiny
@@ -124,7 +124,7 @@ def test_without_a_run_the_shipped_one_is_used(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lrlm.model.SHIPPED", here / "lrlm")
-    monkeypatch.setattr(topic_sources, "SHIPPED", here / "lrlm")
+    monkeypatch.setattr(topics_module, "SHIPPED", here / "lrlm")
     (here / "norway.txt").write_text("Norway is in Europe.")
     said = annotated(capsys, "norway.txt", "--topic", "Norway", "--format", "json")
     assert "Europe" in [span["text"] for span in json.loads(said)["spans"]]
@@ -153,7 +153,7 @@ def test_topics_can_lie_elsewhere(
     assert "# topic = Town3" in said
     both = ("--corpus", str(here / "corpus"), "--graph", str(graph))
     assert "not both" in refused(capsys, run, text, "--topic", "Town3", *both)
-    monkeypatch.setattr("lrlm.evaluation.runs._trained_on", lambda _run: iter(()))
+    monkeypatch.setattr("lrlm.runs.topics._candidates", lambda _run: iter(()))
     said = refused(capsys, run, text, "--topic", "Town3")
     assert "the topic 'Town3' cannot be looked up" in said
     assert "--corpus DIR" in said
@@ -187,7 +187,7 @@ def test_topics_without_relations_are_fine(
         (["corpus", "text.txt", "--topic", "Town3"], "is not an lrlm run"),
         (["nowhere", "text.txt", "--topic", "Town3"], "is not an lrlm run"),
         (["text.txt", "text.txt", "text.txt", "--topic", "x"], "too many arguments"),
-        (["vanilla", "text.txt", "--topic", "Town3"], "of the kind 'vanilla'"),
+        (["vanilla", "text.txt", "--topic", "Town3"], "holds a Vanilla LM"),
         (["lrlm", "text.txt", "--topic", "Town3", "--format", "xml"], "'xml' is not one of"),
         (["lrlm", "text.txt", "--topic", "Town3", "--threshold", "2"], "--threshold"),
         (["lrlm", "text.txt", "--topic", "Town3", "--longest", "5"], "more than the 5"),
@@ -318,5 +318,5 @@ def test_the_topics_of_a_run_are_looked_for_when_they_are_needed(
     run = load(here / "lrlm", device="cpu").run
     topics = topics_for(run)
     assert topics.topic("Town3").names[0] == "Town 3"
-    monkeypatch.setattr(topic_sources, "corpus_for", None)  # it is looked for once
+    monkeypatch.setattr(topics_module, "training_corpus", None)  # it is looked for once
     assert topics.topic("Town4").id == "Town4"

@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from lrlm.cli import main
+from lrlm.corpora import Corpus, LetterCase, LinkOptions
 from lrlm.corpora.build import build_from
-from lrlm.evaluation import Spelling, as_dictionary, evaluate
+from lrlm.evaluation import Spelling, evaluate
+from lrlm.report.evaluation_tables import evaluation_sheets
 from lrlm.runs.run import Run
+from lrlm.text import Profile
+from lrlm.text.word_space import WordSpace
 from lrlm.training.train import train
 from tests.corpora import small_world
 from tests.training import tiny
@@ -38,7 +42,9 @@ def article(number: int) -> dict[str, Any]:
     return {"id": f"Town{number}", "text": text, "gold": gold}
 
 
-def write_corpus(folder: Path, name: str, *, towns: int = 20, with_gold: bool = True) -> Path:
+def write_corpus(
+    folder: Path, name: str, *, towns: int = 20, with_gold: bool = True, **how: Any
+) -> Path:
     triples, forms = [], []
     for number in range(towns):
         triples.append(f"Town{number}\triver\t{RIVERS[number % 4]}")
@@ -56,7 +62,7 @@ def write_corpus(folder: Path, name: str, *, towns: int = 20, with_gold: bool = 
         valid=articles[-12:-10],
         test=articles[-10:],
     )
-    return build_from(folder / name, inputs).folder
+    return build_from(folder / name, inputs, **how).folder
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +104,7 @@ def test_everything_is_told_and_written(
     assert "Reliability of LRLM, LSTM" in output
 
     written = json.loads(files["e.json"].read_text())
-    assert written == json.loads(json.dumps(as_dictionary(evaluate(paths(home, *KINDS)))))
+    assert written == json.loads(json.dumps(evaluate(paths(home, *KINDS)).to_dict()))
     assert [run["model"] for run in written["runs"]] == list(KINDS)
     assert [run["is_joint_with_one_annotation"] for run in written["runs"]] == [False, True, False]
     vanilla, nklm, lrlm = written["runs"]
@@ -171,7 +177,7 @@ def test_documents_without_gold_mentions_cannot_be_compared(
     other = write_corpus(tmp_path, "others", towns=14, with_gold=False)
     said = refused(capsys, *paths(home, "lrlm"), "--corpus", str(other), "--gold")
     assert "others has no gold mentions in test" in said
-    assert "evaluate without --gold" in said
+    assert "evaluate without them" in said
 
 
 def test_gold_is_compared_only_when_it_is_asked_for(home: Path) -> None:
@@ -194,7 +200,7 @@ def test_unknown_words_are_those_of_all_splits(home: Path) -> None:
     # The numbers of all 20 towns, each once in its text; the years of the 12 not trained on.
     assert found.unknown_words == 20 + 12
     (run,) = found.runs
-    assert [score.unknown_tokens for score in run.scores] == [3] * 10
+    assert [score.unknown_words for score in run.scores] == [3] * 10
 
 
 def test_another_corpus_can_be_named(
@@ -249,27 +255,36 @@ def test_runs_of_different_corpora_are_refused(
     other = changed(home, tmp_path / "x", "lrlm", "manifest.json", fingerprint, "0" * 64)
     said = refused(capsys, *paths(home, "vanilla"), other)
     assert "were trained on different corpora ('towns' and 'towns', by their content)" in said
-    assert "train both on the same corpus, or evaluate them one at a time" in said
+    assert "say on which corpus to evaluate them" in said
+    assert "--corpus DIR" in said
+    both = evaluate([*paths(home, "vanilla"), other], corpus=home / "towns")
+    assert len(both.runs) == 2
 
 
-def test_runs_of_different_vocabularies_are_refused(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_of_different_vocabularies_stand_side_by_side(home: Path, tmp_path: Path) -> None:
+    """Every word has a probability under each of them, so perplexity is per word for both."""
     other = changed(home, tmp_path / "x", "lrlm", "vocabulary.json", '"founded"', '"built"')
-    said = refused(capsys, *paths(home, "vanilla"), other)
-    assert "have different vocabularies" in said
-    assert "vocabulary.min_count" in said
+    found = evaluate([*paths(home, "vanilla"), other])
+    first, second = found.runs
+    assert [score.units() for score in first.scores] == [score.units() for score in second.scores]
+    assert second.unknown_words == first.unknown_words + 1
+    assert re.search(r"unknown words \(\d+ to \d+", " ".join(evaluation_sheets(found)[0].notes))
 
 
-def test_a_corpus_that_was_linked_in_another_way_is_refused(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = write_corpus(tmp_path, "others")
-    manifest = json.loads((other / "manifest.json").read_text())
-    manifest["options"]["stop_words"] = True
-    (other / "manifest.json").write_text(json.dumps(manifest))
-    said = refused(capsys, *paths(home, "lrlm"), "--corpus", str(other))
-    assert "was linked in another way" in said
+def test_a_corpus_that_was_linked_in_another_way_is_linked_anew(home: Path, tmp_path: Path) -> None:
+    towns = Corpus.open(home / "towns")
+    options = LinkOptions(letter_case=LetterCase.VARIANTS, stop_words=True)
+    other = write_corpus(tmp_path, "others", profile=Profile.RAW, options=options)
+    assert Corpus.open(other).options != towns.options
+    found = evaluate(paths(home, "lrlm"), corpus=other)
+    expected = evaluate(paths(home, "lrlm"), corpus=towns)
+    assert found.runs[0].is_relinked
+    assert not expected.runs[0].is_relinked
+    words = [len(document.tokens) for document in Corpus.open(other).documents("test")]
+    assert [score.units() for score in found.runs[0].scores] == words
+    nats = [score.nats() for score in found.runs[0].scores]
+    assert nats == pytest.approx([score.nats() for score in expected.runs[0].scores])
+    assert "linked anew" in " ".join(evaluation_sheets(found)[0].notes)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +322,9 @@ def test_unknown_words_may_cost_what_was_published(
     table.write_text(f"{year}\t-2.5\nelsewhere\t-1.0\n")
     found = evaluate(run, published_words=table).runs[0].scores
     cheaper = [old.nats() - new.nats() for old, new in zip(plain, found, strict=True)]
-    spelled = Run.open(run[0]).speller.log_probs([year])[0]
+    space = Run.open(run[0]).space
+    assert isinstance(space, WordSpace)
+    spelled = space.speller.log_probs([year])[0]
     assert cheaper == pytest.approx([0] * 9 + [2 * (-2.5 - spelled)], abs=1e-3)
     assert main(["evaluate", *run, "--unknown-words", str(table)]) == 0
     assert re.search(r"1 of \d+ unknown", " ".join(capsys.readouterr().out.split()))

@@ -46,7 +46,7 @@ def test_mentions_of_nklm_and_lrlm_stand_beside_the_articles(
 
 def test_what_cannot_be_counted_is_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, message in (
-        (["vanilla", "--mentions", "2"], "none of the runs is one"),
+        (["vanilla", "--mentions", "2"], "none of the runs does"),
         (["lrlm", "--mentions", "0"], "at least one topic"),
     ):
         kind, *options = arguments

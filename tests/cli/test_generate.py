@@ -9,7 +9,6 @@ import pytest
 from lrlm.cli import main
 from lrlm.corpora.corpus import Corpus
 from lrlm.model import load
-from lrlm.runs.topics import CorpusTopics
 from lrlm.training.train import train
 from tests.training import tiny
 
@@ -79,7 +78,7 @@ def test_json_says_where_every_piece_came_from(
             for piece in sample["pieces"]
         )
     assert json.loads(generated(capsys, *arguments)) == content
-    topic = CorpusTopics(Corpus.open("corpus")).topic("Town3")
+    topic = Corpus.open("corpus").topic("Town3")
     texts = load(kind, device="cpu").generate(topic, samples=4, seed=5, max_length=12)
     assert [text.text for text in texts] == [sample["text"] for sample in content["samples"]]
 

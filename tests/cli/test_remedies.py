@@ -8,7 +8,7 @@ from typer.main import get_command
 
 from lrlm.cli import main
 from lrlm.cli.app import app
-from lrlm.cli.remedies import _REMEDIES, remedy
+from lrlm.cli.help import _REMEDIES, remedy
 from lrlm.errors import ExistsError, InputError, TooManyBadLinesError
 
 

@@ -1,8 +1,9 @@
 """`lrlm train` from the command line: what it says, what it refuses, what it leaves alone."""
 
-import importlib.util
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,9 +80,9 @@ def test_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["--set", "training.batch_size"], "write key=value"),
         (["--minutes", "0"], "training.minutes must be above 0"),
         (["--minutes", "-1"], "training.minutes must be above 0"),
-        (["--size", "huge"], "--size"),
-        (["--model", "gpt"], "--model"),
-        (["--backbone", "gru"], "--backbone"),
+        (["--size", "huge"], "there is no size 'huge'; there are: mini, cpu, paper"),
+        (["--model", "gpt"], "there is no model 'gpt'; there are: vanilla, alias, nklm, lrlm"),
+        (["--backbone", "gru"], "there is no backbone 'gru'; there are: lstm, transformer-xl"),
         (["--set", "features.relations.width=9"], "vectors of the wrong width"),
         (["--set", "features.forms.source=nowhere.bin"], "nowhere.bin"),
         (["--set", "features.relations.source=nowhere"], "nowhere"),
@@ -149,12 +150,34 @@ def test_another_version_is_refused_and_left_alone(
     assert digests(copied) == before
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("tensorboard") is not None, reason="TensorBoard is installed"
-)
 def test_tensorboard_is_an_extra(
-    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
     line = refused(tiny.arguments(corpus, tmp_path / "run", "--tensorboard"), capsys)
     assert "pip install 'lrlm[tensorboard]'" in line
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.extra("tensorboard")
+def test_tensorboard_draws_what_the_metrics_say(corpus: Path, tmp_path: Path) -> None:
+    # Another process, so that the writer's thread and what its libraries load end with it.
+    out = tmp_path / "run"
+    subprocess.run(tiny.command(corpus, out, "--tensorboard"), check=True, capture_output=True)
+    reading = (
+        "import json, sys\n"
+        "from tensorboard.backend.event_processing.event_accumulator import EventAccumulator\n"
+        "events = EventAccumulator(sys.argv[1])\n"
+        "events.Reload()\n"
+        "points = events.Scalars('valid/perplexity')\n"
+        "print(json.dumps([[point.step, point.value] for point in points]))\n"
+    )
+    command = [sys.executable, "-c", reading, str(out / "tensorboard")]
+    drawn = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    valid = [[line["update"], line["perplexity"]] for line in lines if line["kind"] == "valid"]
+    assert len(valid) == 3
+    assert drawn == [[update, pytest.approx(value)] for update, value in valid]

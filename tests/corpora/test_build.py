@@ -3,16 +3,18 @@
 import gzip
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lrlm.corpora import GoldMention, LinkOptions
+from lrlm.corpora import GoldMention, LetterCase, LinkOptions, build_corpus
 from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.inputs import BuildInputs
 from lrlm.errors import FormatError, InputError, LrlmError
-from lrlm.knowledge import TITLE
+from lrlm.knowledge import TITLE, KnowledgeGraph
 from lrlm.knowledge.build import build_graph
 from lrlm.text import Profile
 from tests.corpora import small_world
@@ -318,6 +320,53 @@ def test_a_graph_on_disk_gives_the_same_as_its_tables(tmp_path: Path) -> None:
         assert list(stored.documents(split)) == list(from_tables.documents(split))
 
 
+def test_a_graph_is_looked_up_the_same_by_any_number_of_workers(tmp_path: Path) -> None:
+    inputs = small_world.write_large(tmp_path / "in", 1500)
+    assert inputs.triples is not None
+    assert inputs.forms is not None
+    build_graph(tmp_path / "kg", [inputs.triples, inputs.forms])
+    stored = BuildInputs(articles=inputs.articles, graph=tmp_path / "kg")
+    tables, one, two = (
+        build(tmp_path, source, f"out {n}", workers=workers)
+        for n, (source, workers) in enumerate([(inputs, 1), (stored, 1), (stored, 2)])
+    )
+    assert digests(one.folder) == digests(two.folder)
+    assert digests(one.folder)["train.parquet"] == digests(tables.folder)["train.parquet"]
+    assert one.report.facts == {**tables.report.facts, "read": 9000}
+
+
+def test_what_is_known_does_not_depend_on_the_other_articles(tmp_path: Path) -> None:
+    """A number, a name and an entity may be written alike, and still each has its own forms."""
+    triples = [
+        "Rhine\tlength\t1230 km\tliteral",
+        "Elbe\tsame length as\t1230 km\tentity",
+        "Rhine\tnote\tAlps\tliteral",
+        "Rhine\tsource\tAlps\tentity",
+        "Rhine\tsource\tAlps\tliteral",
+        "Elbe\tnear\tRhine",
+    ]
+    forms = ["1230 km\tthe Rhine's length", "Alps\tAlps", "Alps\tthe Alps", "Rhine\tRhein"]
+    articles = [{"id": name, "text": "The Rhine , 1230 km ."} for name in ("Elbe", "Rhine")]
+    inputs = small_world.write(tmp_path / "in", triples=triples, forms=forms, train=articles)
+    assert inputs.triples is not None
+    assert inputs.forms is not None
+    build_graph(tmp_path / "kg", [inputs.triples, inputs.forms])
+    both = build(tmp_path, BuildInputs(articles=inputs.articles, graph=tmp_path / "kg"), "both")
+    alone = small_world.write(tmp_path / "in2", train=articles[1:])
+    one = build(tmp_path, BuildInputs(articles=alone.articles, graph=tmp_path / "kg"), "one")
+    assert both.document("Rhine") == one.document("Rhine")
+    length, note, source = both.document("Rhine").relations[1:]
+    assert "the Rhine's length" not in length.texts
+    assert note.texts == source.texts == ("Alps", "the Alps")
+    assert both.report.facts == {
+        "read": 6,
+        "repeated": 1,
+        "of_topics_without_an_article": 0,
+        "whose_object_has_no_form": 0,
+        "used": 5,
+    }
+
+
 def test_topics_that_a_graph_does_not_have_are_counted(tmp_path: Path) -> None:
     unknown = [
         {"id": "Nowhere", "text": "Nowhere is a place."},
@@ -456,3 +505,85 @@ def test_odd_letters_in_a_path(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="without a question mark"):
         build(queer, small_world.write(queer / "in"))
     assert sorted(path.name for path in queer.iterdir()) == ["in"]
+
+
+# The public function
+
+
+def test_strings_are_paths(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    corpus = build_corpus(
+        str(tmp_path / "out"),
+        triples=str(inputs.triples),
+        forms=str(inputs.forms),
+        train=str(inputs.articles["train"]),
+        test=inputs.articles["test"],
+    )
+    assert digests(corpus.folder) == digests(build(tmp_path, inputs, "other").folder)
+
+
+def test_a_graph_may_be_open_or_a_folder(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    build_graph(tmp_path / "kg", [tmp_path / "in" / "triples.tsv", tmp_path / "in" / "forms.tsv"])
+    graph = KnowledgeGraph.open(tmp_path / "kg")
+    folders = [
+        build_corpus(tmp_path / name, graph=given, train=inputs.articles["train"]).folder
+        for name, given in (("a", graph), ("b", tmp_path / "kg"), ("c", str(tmp_path / "kg")))
+    ]
+    assert digests(folders[0]) == digests(folders[1]) == digests(folders[2])
+
+
+def test_articles_may_be_dictionaries(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    tables = {"triples": inputs.triples, "forms": inputs.forms}
+    given = build_corpus(tmp_path / "a", **tables, train=iter(TRAIN), test=TEST)  # type: ignore[arg-type]
+    for split in ("train", "test"):
+        written = build(tmp_path, inputs, split).documents(split)
+        assert list(given.documents(split)) == list(written)
+    names = [each["name"] for each in given.manifest["inputs"]]
+    assert names == ["triples.tsv", "forms.tsv", "train.jsonl", "test.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("article", "message"),
+    [
+        ({"id": "a"}, r"train\[1\] is not an article: the field 'text' is missing"),
+        ({"id": "a", "text": "x", "gold": [{}]}, r"train\[1\] is not an article: a gold mention"),
+        (7, r"train\[1\] is not an article: "),
+    ],
+)
+def test_a_dictionary_that_is_no_article_is_named(
+    tmp_path: Path, article: Any, message: str
+) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    with pytest.raises(InputError, match=message):
+        build_corpus(
+            tmp_path / "out",
+            triples=inputs.triples,
+            forms=inputs.forms,
+            train=[TRAIN[0], article],
+            max_bad=0.9,
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def test_choices_may_be_named(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    given: dict[str, Any] = {
+        "triples": inputs.triples, "forms": inputs.forms, "train": inputs.articles["train"],
+    }  # fmt: skip
+    corpus = build_corpus(
+        tmp_path / "out", **given, tokens="wikitext", letter_case="variants", stop_words=True
+    )
+    assert corpus.options == LinkOptions(Profile.WIKITEXT, LetterCase.VARIANTS, stop_words=True)
+    with pytest.raises(InputError, match="tokens must be one of 'raw', 'wikitext', 'spaces', not"):
+        build_corpus(tmp_path / "other", **given, tokens="words")
+    with pytest.raises(InputError, match="there are no articles"):
+        build_corpus(tmp_path / "other", triples=inputs.triples, forms=inputs.forms)
+
+
+def test_the_report_is_kept_but_for_the_examples(tmp_path: Path) -> None:
+    inputs = small_world.write(tmp_path / "in", triples=[*TRIPLES, "only one column"])
+    built = build(tmp_path, inputs, max_bad=0.4)
+    assert len(built.report.examples) == 1
+    assert Corpus.open(built.folder).report == replace(built.report, examples=())

@@ -17,10 +17,14 @@ from lrlm.corpora import (
     LinkOptions,
     Mention,
 )
+from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import SCHEMA, Corpus, CorpusWriter, from_table, to_table
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError, InputError
+from lrlm.knowledge import Relation, Topic
 from lrlm.text import Profile, Tokens, tokenise
+from tests.corpora import small_world
+from tests.corpora.small_world import TEST, TRAIN
 
 OPTIONS = LinkOptions(Profile.RAW, LetterCase.VARIANTS, stop_words=True)
 
@@ -170,3 +174,75 @@ def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "words.json").write_text("{}", encoding="utf-8")
     with pytest.raises(FormatError, match=r"words\.json: not a vocabulary"):
         _ = corpus.words
+
+
+# What a corpus knows
+
+
+def test_topics_are_found_with_what_was_known(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document(), document("again")], test=[BARE])
+    song = Topic("Q1", ["Sorry"], [Relation("performer", "Q2", ["Madonna", "Madonna C."])])
+    assert corpus.topic("Q1") == song
+    assert list(corpus.topics()) == [song, Topic("b", ["B"])]
+    with pytest.raises(InputError, match="has no topic 'Q3'; did you mean 'Q1'"):
+        corpus.topic("Q3")
+
+
+def test_distinct_words(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document()], test=[BARE])
+    assert corpus.distinct_words(["train"]) == {"Madonna", "sang", "Sorry", "."}
+    assert corpus.distinct_words() == {"Madonna", "sang", "Sorry", ".", "?"}
+
+
+def test_splits_can_be_required(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document()])
+    corpus.require(["train"])
+    with pytest.raises(InputError, match="no split 'valid'; it has: train"):
+        corpus.require(["train", "valid"])
+    (tmp_path / "none").mkdir()
+    with CorpusWriter(tmp_path / "none") as writer:
+        writer.add("train", to_table([]), SplitStatistics())
+        writer.close(made_by="a test", options=OPTIONS)
+    with pytest.raises(InputError, match="the split 'train' has no documents"):
+        Corpus.open(tmp_path / "none").require(["train"])
+
+
+def test_a_fingerprint_is_of_the_content_alone(tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+    one = write(tmp_path / "one", train=[document()])
+    two = write(tmp_path / "two", train=[document()])
+    other = write(tmp_path / "three", train=[document("other")])
+    (tmp_path / "two" / "notes.txt").write_text("mine")
+    assert one.fingerprint == two.fingerprint != other.fingerprint
+
+
+def test_a_corpus_says_what_it_is(tmp_path: Path) -> None:
+    corpus = write(tmp_path, train=[document(), BARE], test=[document("three")])
+    assert repr(corpus) == f"Corpus({str(tmp_path)!r}, train=2, test=1)"
+    assert corpus.report.facts == {"used": 2, "whose_object_has_no_form": 0}
+
+
+# A corpus that version 0.1 has built
+
+OF_VERSION_0_1 = Path(__file__).parent / "version_0_1"
+
+
+def test_a_corpus_of_version_0_1_is_what_would_be_built_today(tmp_path: Path) -> None:
+    gold = [
+        {"start": 4, "end": 9, "object": "Rhine"},
+        {"start": 16, "end": 24, "type": "length", "object": "1230 km"},
+        {"start": 5, "end": 9},
+    ]
+    inputs = small_world.write(
+        tmp_path / "in", train=[{**TRAIN[0], "gold": gold}, TRAIN[1]], test=TEST
+    )
+    options = LinkOptions(letter_case=LetterCase.VARIANTS)
+    old, new = Corpus.open(OF_VERSION_0_1), build_from(tmp_path / "out", inputs, options=options)
+    for split in ("train", "test"):
+        assert list(old.documents(split)) == list(new.documents(split))
+    for name in ("manifest.json", "words.json"):
+        assert (new.folder / name).read_bytes() == (OF_VERSION_0_1 / name).read_bytes()
+    assert old.report == new.report
+    assert old.report.misplaced_gold == 1
+    assert old.fingerprint == "016bb0cf17a1805421eca0219fe5d9bc7d86f3654db487ed033483d5fef8a8b3"

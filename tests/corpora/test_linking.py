@@ -1,17 +1,31 @@
 """Every occurrence of every form, and nothing else: examples, and a quadratic oracle."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrlm.corpora import LetterCase, LinkableRelation, LinkOptions, Matcher, linkable_relations
+from lrlm.corpora import (
+    GoldMention,
+    GoldSpan,
+    LetterCase,
+    LinkableRelation,
+    Linker,
+    LinkOptions,
+    Matcher,
+    check_text,
+    link,
+    linkable_relations,
+    topic_of,
+)
+from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import TITLE, Relation, Topic
-from lrlm.text import Profile, split_words
+from lrlm.text import Profile, split_words, tokenise
 from tests.oracles import linking as oracle
 
 AS_GIVEN = LinkOptions(profile=Profile.SPACES)
 
 
-def link(topic: Topic, text: str, options: LinkOptions = AS_GIVEN) -> list[tuple[str, str, str]]:
+def found(topic: Topic, text: str, options: LinkOptions = AS_GIVEN) -> list[tuple[str, str, str]]:
     """List the mentions of a text as people would: the words, the relation's type, the form."""
     relations = linkable_relations(topic, options)
     words = split_words(text, options.profile)
@@ -38,8 +52,8 @@ def forms_of(topic: Topic, options: LinkOptions = AS_GIVEN) -> list[tuple[str, .
 def test_new_york_is_not_in_new_yorker() -> None:
     text = "The New Yorker is read in New York , by New Yorkers ."
     for profile in Profile:
-        found = link(place("New York"), text, LinkOptions(profile=profile))
-        assert found == [("New York", "place", "New York")]
+        spans = found(place("New York"), text, LinkOptions(profile=profile))
+        assert spans == [("New York", "place", "New York")]
 
 
 def test_spans_after_a_longer_word_are_not_shifted() -> None:
@@ -57,7 +71,7 @@ def test_overlaps_nestings_and_ambiguities_are_all_kept() -> None:
             Relation("end", "NYC", ["New York City", "New York"]),
         ],
     )
-    assert link(topic, "at New York City Hall") == [
+    assert found(topic, "at New York City Hall") == [
         ("New York", "start", "New York"),
         ("New York", "end", "New York"),
         ("New York City", "start", "New York City"),
@@ -67,14 +81,14 @@ def test_overlaps_nestings_and_ambiguities_are_all_kept() -> None:
 
 
 def test_every_occurrence_is_found_even_if_it_overlaps_itself() -> None:
-    assert len(link(place("a b a", "x x"), "a b a b a x x x")) == 4
-    assert link(place("a b"), "a") == []
-    assert link(place("a b"), "") == []
+    assert len(found(place("a b a", "x x"), "a b a b a x x x")) == 4
+    assert found(place("a b"), "a") == []
+    assert found(place("a b"), "") == []
 
 
 def test_the_topic_itself_is_the_first_relation() -> None:
     topic = Topic("Q1", ["Paris", "City of Light"], [Relation("country", "France")])
-    assert link(topic, "Paris , the City of Light , is in France") == [
+    assert found(topic, "Paris , the City of Light , is in France") == [
         ("Paris", TITLE, "Paris"),
         ("City of Light", TITLE, "City of Light"),
         ("France", "country", "France"),
@@ -92,9 +106,9 @@ def test_forms_that_are_cut_alike_are_one_form() -> None:
 def test_forms_are_cut_as_the_article_is() -> None:
     text = "It didn't co-exist."
     for profile in (Profile.RAW, Profile.WIKITEXT):
-        found = link(place("didn't co-exist"), text, LinkOptions(profile=profile))
-        assert [form for _, _, form in found] == ["didn't co-exist"]
-    tokenised = link(place("Don't Fear (The Reaper)"), "Do n't Fear ( The Reaper ) .")
+        spans = found(place("didn't co-exist"), text, LinkOptions(profile=profile))
+        assert [form for _, _, form in spans] == ["didn't co-exist"]
+    tokenised = found(place("Don't Fear (The Reaper)"), "Do n't Fear ( The Reaper ) .")
     assert [form for _, _, form in tokenised] == ["Don't Fear (The Reaper)"]
 
 
@@ -103,7 +117,7 @@ def test_a_lone_stop_word_is_no_mention_unless_asked_for() -> None:
     assert forms_of(topic) == [("The", "The"), ("It",), ("Who",)]
     with_stop_words = LinkOptions(profile=Profile.SPACES, stop_words=True)
     assert ("the",) in forms_of(topic, with_stop_words)
-    assert [words for words, _, _ in link(topic, "the The The", with_stop_words)] == [
+    assert [words for words, _, _ in found(topic, "the The The", with_stop_words)] == [
         "the",
         "The The",
     ]
@@ -130,8 +144,8 @@ def test_letter_case_variants_are_forms_of_their_own() -> None:
         ("FANTASY", "NOVEL"),
     ]
     text = "Fantasy Novel , a FANTASY NOVEL , a fantasy novel , a fANTASY novel"
-    assert len(link(topic, text, options)) == 3
-    assert link(topic, text) == []
+    assert len(found(topic, text, options)) == 3
+    assert found(topic, text) == []
 
 
 def test_variants_that_are_stop_words_are_left_out_and_others_stay() -> None:
@@ -151,9 +165,9 @@ RELATION = st.builds(
 def test_agrees_with_comparing_every_span_with_every_form(
     relations: list[LinkableRelation], words: list[str]
 ) -> None:
-    found = Matcher(relations).find(words)
-    assert found == sorted(found)
-    assert found == oracle.find(relations, words)
+    mentions = Matcher(relations).find(words)
+    assert mentions == sorted(mentions)
+    assert mentions == oracle.find(relations, words)
 
 
 NAME = st.lists(
@@ -177,3 +191,126 @@ def test_no_two_forms_of_an_object_are_alike_and_each_is_found_where_it_stands(
         assert len(set(relation.forms)) == len(relation.forms) == len(relation.texts)
         for form in relation.forms:
             assert Matcher(relations).find(form)
+
+
+# Texts and topics to linked documents
+
+OSLO = Topic("t", ["Oslo"], [Relation("country", "Q20", ["Norway"])])
+
+
+def test_offsets_are_into_exactly_the_given_text() -> None:
+    text = "\r\n  Oslo, capital of\tNorway.\n\nNorway! 🎉 é"
+    document = link(text, OSLO)
+    spans = [
+        text[document.tokens.starts[m.start] : document.tokens.ends[m.end - 1]]
+        for m in document.mentions
+    ]
+    assert spans == ["Oslo", "Norway", "Norway"]
+    assert document.text is text
+
+
+def test_a_document_is_named_like_its_topic_unless_it_is_named() -> None:
+    document = link("Oslo", OSLO)
+    assert (document.id, document.topic, document.title) == ("t", "t", "Oslo")
+    document = link("Oslo", OSLO, id="one", title="Oslo (city)")
+    assert (document.id, document.topic, document.title) == ("one", "t", "Oslo (city)")
+
+
+def test_gold_mentions_are_placed_at_tokens() -> None:
+    gold = [GoldSpan(6, 12, None, "Q20"), GoldSpan(0, 4), GoldSpan(1, 4, "cut"), GoldSpan(6, 13)]
+    document = link("Oslo, Norway.", OSLO, gold=gold)
+    assert document.gold == (
+        GoldMention(0, 1, None, None),
+        GoldMention(2, 3, "country", "Q20"),
+        GoldMention(2, 4, None, None),
+    )
+    assert link("Oslo", OSLO, gold=[]).gold == ()
+    assert link("Oslo", OSLO).gold is None
+
+
+def test_a_linker_links_like_the_function() -> None:
+    linker = Linker(OSLO, AS_GIVEN)
+    for text in ("Oslo , Norway .", "Norway", ""):
+        assert linker.link(text) == link(text, OSLO, AS_GIVEN)
+        assert linker.link(text).relations is linker.relations
+    tokens = tokenise("Oslo, Norway")
+    assert linker.link_tokens("Oslo, Norway", tokens).tokens is tokens
+
+
+def test_raw_text_is_cut_as_such_for_a_model_of_tokenised_text() -> None:
+    document = link("Oslo, Norway.", OSLO, AS_GIVEN.for_raw_text())
+    assert document.tokens.words == ["Oslo", ",", "Norway", "."]
+    assert document.relations == linkable_relations(OSLO, AS_GIVEN)
+    other = LinkOptions(Profile.WIKITEXT, stop_words=True)
+    assert other.for_raw_text() == other
+
+
+def test_what_is_no_topic() -> None:
+    with pytest.raises(InputError, match=r"a topic must be an lrlm\.Topic, not 'Oslo'"):
+        link("Oslo", "Oslo")  # type: ignore[arg-type]
+
+
+def test_the_topic_of_a_document_has_everything_that_was_linked() -> None:
+    topic = Topic("t", ["Oslo", "–"], [Relation("country", "Q20", ["Norway", "Norge"])])
+    assert topic_of(link("x", topic)) == Topic("t", ["Oslo"], topic.relations)
+    assert topic_of(link("x", Topic("?"))) == Topic("?")
+
+
+# Texts that a model cannot read
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n\n"])
+def test_an_empty_text(text: str) -> None:
+    with pytest.raises(InputError, match="the text is empty"):
+        check_text(text)
+
+
+@pytest.mark.parametrize("character", ["\0", "\x1b", "\x7f", "\x86", "\ud800"])
+def test_control_characters_are_named_with_their_place(character: str) -> None:
+    code = f"U\\+{ord(character):04X}"
+    with pytest.raises(InputError, match=rf"{code}.* at character 7 \(line 2\)"):
+        check_text(f"Oslo\nab{character}")
+
+
+def test_white_space_of_all_kinds_is_no_trouble() -> None:
+    check_text("a\tb\nc\r\nd\fe\vf\x85g\u2028h\u00a0i")
+
+
+def test_a_text_beyond_the_limit() -> None:
+    with pytest.raises(InputError, match=r"1,048,576 characters, more than the 1,000,000"):
+        check_text("word " * 209_715 + "x")
+    check_text("word " * 30, longest=150)
+
+
+def test_what_is_no_string() -> None:
+    with pytest.raises(InputError, match="must be a string, not bytes"):
+        check_text(b"Oslo")  # type: ignore[arg-type]
+
+
+# Options
+
+
+@given(OPTIONS)
+def test_options_survive_a_manifest(options: LinkOptions) -> None:
+    assert LinkOptions.from_dict(options.to_dict()) == options
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "m.json: expected profile, letter_case and stop_words"),
+        ({}, "m.json: the field 'profile' is missing"),
+        ({"profile": "x", "letter_case": "exact", "stop_words": False}, "'x' is not a valid"),
+        ({"profile": "raw", "letter_case": [], "stop_words": False}, "m.json: .* is not a valid"),
+        ({"profile": "raw", "letter_case": "exact", "stop_words": 2}, "must be true or false"),
+    ],
+)
+def test_options_that_cannot_be_read(content: object, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        LinkOptions.from_dict(content, where="m.json")
+
+
+def test_options_are_written_for_people() -> None:
+    assert str(LinkOptions(Profile.SPACES, LetterCase.VARIANTS, stop_words=True)) == (
+        "tokens as in 'spaces', letter case 'variants', lone stop words linked"
+    )

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrlm.corpora import Copied, LinkableRelation, Mention, copy_positions, prune
+from lrlm.corpora import LinkableRelation, Mention, prune
 from tests.oracles import pruning as oracle
 
 
@@ -65,27 +65,3 @@ def test_agrees_with_the_appendix_read_aloud(mentions: list[Mention], rng: objec
     assert prune(mentions, RELATIONS) == expected
     rng.shuffle(mentions)  # type: ignore[attr-defined]
     assert prune(iter(mentions), RELATIONS) == expected
-
-
-def test_copy_positions_count_from_the_start_of_each_form() -> None:
-    mentions = [Mention(1, 3, 4, 0), Mention(3, 4, 2, 1)]
-    assert copy_positions(mentions, 5) == [
-        None,
-        Copied(4, 0, 0),
-        Copied(4, 0, 1),
-        Copied(2, 1, 0),
-        None,
-    ]
-    assert copy_positions([], 2) == [None, None]
-
-
-@given(st.lists(MENTION, max_size=12, unique=True))
-def test_each_copied_token_belongs_to_one_chosen_span(mentions: list[Mention]) -> None:
-    chosen = prune(mentions, RELATIONS)
-    copied = copy_positions(chosen, 12)
-    spelled = {
-        index: (mention.relation, mention.form, index - mention.start)
-        for mention in chosen
-        for index in range(mention.start, mention.end)
-    }
-    assert spelled == {index: tuple(token) for index, token in enumerate(copied) if token}

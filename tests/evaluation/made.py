@@ -8,10 +8,10 @@ def document_score(
     nats: float,
     *,
     id_: str = "article",
-    tokens: int = 10,
+    words: int = 10,
     relations: int = 3,
     inside_nats: float = 0.0,
-    inside_tokens: int = 0,
+    inside_words: int = 0,
     end_nats: float = 0.5,
 ) -> DocumentScore:
     """A document of so many nats in all, `</s>` not counted; UPP costs 1 less, oracles 2 less."""
@@ -19,10 +19,11 @@ def document_score(
     return DocumentScore(
         id=id_,
         relations=relations,
-        tokens=tokens,
-        text_bytes=5 * tokens,
-        unknown_tokens=1,
-        inside_tokens=inside_tokens,
+        words=words,
+        text_bytes=5 * words,
+        unknown_words=1,
+        inside_words=inside_words,
+        outside_words=words - inside_words,
         end_nats=end_nats,
         inside_nats=dict.fromkeys(Spelling, inside_nats),
         outside_nats={spelling: nats - inside_nats - less for spelling, less in discount.items()},

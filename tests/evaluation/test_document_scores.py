@@ -96,7 +96,7 @@ def test_batches_and_windows_do_not_matter(kind: str, backbone: str) -> None:
             score_toys(model, window=window, batch_size=batch_size), expected, strict=True
         ):
             assert one.id == other.id
-            assert one.inside_tokens == other.inside_tokens
+            assert one.inside_words == other.inside_words
             assert one.inside_nats == pytest.approx(other.inside_nats, abs=1e-9)
             assert one.outside_nats == pytest.approx(other.outside_nats, abs=1e-9)
 
@@ -104,13 +104,13 @@ def test_batches_and_windows_do_not_matter(kind: str, backbone: str) -> None:
 def test_documents_are_described() -> None:
     found = score_toys(make_model("lrlm", "lstm"))
     assert [each.id for each in found] == [f"article {number}" for number in range(len(TEXTS))]
-    assert [each.tokens for each in found] == [len(text.split()) for text in TEXTS]
+    assert [each.words for each in found] == [len(text.split()) for text in TEXTS]
     assert [each.relations for each in found] == [3, 3, 0, 3, 3, 0]
     unknown = [sum(word in "uv" for word in text.split()) for text in TEXTS]
-    assert [each.unknown_tokens for each in found] == unknown
+    assert [each.unknown_words for each in found] == unknown
     # "a b", "u": four of the first five tokens but "v" and the last "a"; no topic, no spans.
-    assert [each.inside_tokens for each in found] == [3, 1, 0, 0, 4, 0]
-    assert [each.outside_tokens for each in found] == [2, 0, 17, 3, 0, 0]
+    assert [each.inside_words for each in found] == [3, 1, 0, 0, 4, 0]
+    assert [each.outside_words for each in found] == [2, 0, 17, 3, 0, 0]
     assert found[0].units() == 5
     assert found[0].units(count_end=True) == 6
 
@@ -124,7 +124,7 @@ def test_inside_is_the_sum_over_segmentations_of_covered_runs() -> None:
     found = score_toys(model)
     lattice = lattice_of(scored(model))
     for number, (document, each) in enumerate(zip(documents(), found, strict=True)):
-        words = lattice.words_BT[number, : each.tokens].tolist()
+        words = lattice.words_BT[number, : each.words].tolist()
         edges = [
             oracle.Edge(
                 int(lattice.start_E[e]), int(lattice.end_E[e]), e, float(lattice.score_E[e])
@@ -133,7 +133,7 @@ def test_inside_is_the_sum_over_segmentations_of_covered_runs() -> None:
         ]
         covered = {t for m in document.mentions for t in range(m.start, m.end)}
         inside = outside = 0.0
-        for is_covered, run in itertools.groupby(range(each.tokens), key=covered.__contains__):
+        for is_covered, run in itertools.groupby(range(each.words), key=covered.__contains__):
             tokens = list(run)
             first, last = tokens[0], tokens[-1] + 1
             shifted = [
@@ -143,7 +143,7 @@ def test_inside_is_the_sum_over_segmentations_of_covered_runs() -> None:
             ]
             nats = -oracle.log_marginal(oracle.Row(words[first:last], shifted))
             inside, outside = inside + nats * is_covered, outside + nats * (not is_covered)
-        assert each.inside_tokens == len(covered)
+        assert each.inside_words == len(covered)
         assert each.inside_nats[Spelling.OPEN] == pytest.approx(inside, abs=1e-9)
         assert each.outside_nats[Spelling.OPEN] == pytest.approx(outside, abs=1e-9)
         whole = -oracle.log_marginal(oracle.Row(words, edges))

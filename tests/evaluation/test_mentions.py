@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lrlm.batching import surface_forms
 from lrlm.corpora import linkable_relations
 from lrlm.evaluation.mentions import TokenTexts, count_mentions, cut_into_forms
+from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.pieces import CopiedForm, WrittenToken
-from lrlm.generation.sampling import Sampler
 from lrlm.knowledge import Relation, Topic
 from tests.toy import TOPIC
 from tests.toy_run import toy_run

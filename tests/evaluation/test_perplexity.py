@@ -8,8 +8,8 @@ from lrlm.evaluation import Spelling, inside_perplexity, outside_perplexity, per
 from tests.evaluation.made import document_score
 
 SCORES = [
-    document_score(20.0, tokens=10, inside_nats=6.0, inside_tokens=2, end_nats=1.0),
-    document_score(5.0, tokens=2, inside_nats=0.0, inside_tokens=0, end_nats=3.0),
+    document_score(20.0, words=10, inside_nats=6.0, inside_words=2, end_nats=1.0),
+    document_score(5.0, words=2, inside_nats=0.0, inside_words=0, end_nats=3.0),
 ]
 
 

@@ -38,9 +38,9 @@ def test_documents_that_all_differ_fill_ten_equal_bins() -> None:
 
 def test_means_are_of_words() -> None:
     scores = [
-        document_score(10.0, relations=1, tokens=2, end_nats=2.0),
-        document_score(6.0, relations=1, tokens=6, end_nats=2.0),
-        document_score(9.0, relations=5, tokens=3, end_nats=2.0),
+        document_score(10.0, relations=1, words=2, end_nats=2.0),
+        document_score(6.0, relations=1, words=6, end_nats=2.0),
+        document_score(9.0, relations=5, words=3, end_nats=2.0),
     ]
     bins = relation_bins(scores, 2)
     assert binned_log_probs(scores, bins) == pytest.approx([-16 / 8, -9 / 3])

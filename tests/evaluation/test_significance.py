@@ -11,7 +11,7 @@ from tests.evaluation.made import document_score
 
 def scores(*nats_per_token: float, tokens: int = 4) -> list[DocumentScore]:
     return [
-        document_score(nats * tokens, id_=f"article {number}", tokens=tokens)
+        document_score(nats * tokens, id_=f"article {number}", words=tokens)
         for number, nats in enumerate(nats_per_token)
     ]
 
@@ -42,10 +42,10 @@ def test_the_p_value_is_the_share_of_signs_that_are_as_one_sided() -> None:
 
 
 def test_documents_weigh_the_same_whatever_their_length() -> None:
-    model = [*scores(1.0, 2.0, 3.0), document_score(1000.0, id_="long", tokens=500)]
-    base = [*scores(1.5, 2.6, 3.7), document_score(1400.0, id_="long", tokens=500)]
-    short = [*scores(1.0, 2.0, 3.0), document_score(2.0, id_="long", tokens=1)]
-    short_base = [*scores(1.5, 2.6, 3.7), document_score(2.8, id_="long", tokens=1)]
+    model = [*scores(1.0, 2.0, 3.0), document_score(1000.0, id_="long", words=500)]
+    base = [*scores(1.5, 2.6, 3.7), document_score(1400.0, id_="long", words=500)]
+    short = [*scores(1.0, 2.0, 3.0), document_score(2.0, id_="long", words=1)]
+    short_base = [*scores(1.5, 2.6, 3.7), document_score(2.8, id_="long", words=1)]
     assert compare(model, base, name="x") == compare(short, short_base, name="x")
 
 
@@ -55,7 +55,7 @@ def test_equal_models_do_not_differ() -> None:
 
 
 def test_documents_without_tokens_are_left_out_unless_the_end_counts() -> None:
-    empty, other = document_score(0.0, tokens=0), document_score(0.0, tokens=0, end_nats=0.1)
+    empty, other = document_score(0.0, words=0), document_score(0.0, words=0, end_nats=0.1)
     assert compare([empty], [other], name="x").p == 1.0
     assert compare([empty], [other], name="x", count_end=True).is_better is False
 

@@ -24,12 +24,14 @@ from lrlm.features import (
     RelationVectorConfig,
     SpellingConfig,
     TripleTable,
+    UnknownWordSpeller,
     make_features,
     making,
 )
 from lrlm.features.workers import Job
 from lrlm.knowledge import Relation, Topic
 from lrlm.progress import Progress
+from lrlm.text.word_space import WordSpace
 from tests.toy import link
 
 CONFIG = FeatureConfig(
@@ -120,7 +122,8 @@ def test_features_fit_the_encoder(corpus: Corpus, cache: Path) -> None:
     assert relations.known_types == 4
     assert relations.objects_OD.shape == (len(relations.objects), 4)
     assert features.speller is not None
-    encoder = Encoder(corpus.words, features.speller, relations.type_ids, relations.object_ids)
+    speller = UnknownWordSpeller(features.speller, corpus.words, log_unknown=0.0)
+    encoder = Encoder(WordSpace(corpus.words, speller), relations.type_ids, relations.object_ids)
     new = document("Volga", "Волга ends", ("source", "hills"), ("new type", "new object"))
     (encoded,) = encoder.encode([new])
     assert encoded.types_R.tolist() == [4, 3, UNSEEN]

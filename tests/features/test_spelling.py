@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lrlm.batching import Speller
 from lrlm.errors import FormatError, LrlmError
 from lrlm.features import SpellingModel
 from lrlm.features.character_model import END, Alphabet, CharacterModel, FrozenCharacters
@@ -44,7 +43,7 @@ def spelling_model(characters: str = "ab", *, end: float = 0.0) -> SpellingModel
 
 
 def test_it_is_a_speller() -> None:
-    speller: Speller = spelling_model()
+    speller = spelling_model()
     scores = speller.log_probs(["ab", "b", "ab"])
     assert scores.dtype == np.float32
     assert scores.shape == (3,)

@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 from lrlm.generation.generated_text import GeneratedText, Piece
-from lrlm.generation.html import generated_to_html, html_fragment
+from lrlm.generation.views import generated_to_html, html_fragment
 
 TEXT = "It was <Oslo> & krones."
 

@@ -10,10 +10,10 @@ import pytest
 import torch
 from scipy import stats
 
+from lrlm.generation.decoding import Rules
+from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions, OptionArguments
 from lrlm.generation.pieces import WrittenToken
-from lrlm.generation.rules import Rules
-from lrlm.generation.sampling import Sampler
 from lrlm.heads import Choosing
 from lrlm.knowledge import Topic
 from lrlm.models import NeuralKnowledgeLM, VanillaLM

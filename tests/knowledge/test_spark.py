@@ -1,8 +1,6 @@
 """The build on Spark, in its local mode: the same graph, to the byte, as without it."""
 
-import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,10 +21,7 @@ WORLD = World(150, languages=("en", "de"))
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    importlib.util.find_spec("pyspark") is None, reason="the extra 'spark' is not installed"
-)
-@pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java")
+@pytest.mark.extra("spark")
 def test_spark_makes_the_same_graph(tmp_path: Path) -> None:
     # One run with all there is: two dumps, one of them split, a table, a subset, a bad line.
     tangled = TangledWorld().write_json(tmp_path / "tangled.json")

@@ -141,11 +141,15 @@ def enumerate_annotated(
     """Walk all derivations of NKLM: each is a text with one annotation."""
     found = JointEnumeration()
 
+    @cache  # what comes next depends on what the backbone has read, not on all that was chosen
+    def steps(read: tuple[Token, ...]) -> list[tuple[Token | None, float]]:
+        return list(_nklm_steps(model, topic, forms, read))
+
     def walk(prefix: tuple[Token, ...], probability: float) -> None:
         if len(prefix) > limit:
             found.longer += probability
             return
-        for token, chance in _nklm_steps(model, topic, forms, prefix):
+        for token, chance in steps(tuple(map(_as_read, prefix))):
             if token is None:
                 # A fact may be chosen before the end as before any word.
                 found.derivations[prefix] = (
@@ -187,11 +191,16 @@ def _nklm_steps(
                 yield Token(word, relation, index, position, is_copy=True), p_fact * p_copy * chance
 
 
-def _nklm_input(model: NeuralKnowledgeLM, facts_1GW: Tensor, token: Token) -> Tensor:
-    """Tell the backbone of the token before; a fact that was chosen but not copied counts as none.
+def _as_read(token: Token) -> Token:
+    """Give a token as the model reads it: a word that was not copied is a plain word.
 
-    The model reads only what its annotation can say: a word that was not copied is a plain word.
+    A fact that was chosen for it counts as none, since the annotation cannot say it.
     """
+    return token if token.is_copy else Token(token.word)
+
+
+def _nklm_input(model: NeuralKnowledgeLM, facts_1GW: Tensor, token: Token) -> Tensor:
+    """Tell the backbone of the token before."""
     ids = torch.tensor(VOCABULARY.encode([token.word]))
     if token.word == "</s>":
         ids = torch.tensor([VOCABULARY.end_id])

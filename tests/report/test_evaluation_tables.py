@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from lrlm.backbones import BACKBONES
 from lrlm.evaluation import (
     Counts,
     Evaluation,
@@ -17,6 +18,7 @@ from lrlm.evaluation import (
     relation_bins,
 )
 from lrlm.evaluation.gold import LevelCounts
+from lrlm.models import MODELS
 from lrlm.report.evaluation_tables import (
     evaluation_sheets,
     gold_sheet,
@@ -35,7 +37,7 @@ def result(kind: str, nats: float, **more: Any) -> RunResult:
             id_=f"article {number}",
             relations=number,
             inside_nats=nats / 2,
-            inside_tokens=4,
+            inside_words=4,
         )
         for number in range(20)
     ]
@@ -43,12 +45,16 @@ def result(kind: str, nats: float, **more: Any) -> RunResult:
         "name": f"{kind}-run",
         "kind": kind,
         "backbone": "lstm",
+        "model_label": MODELS[kind].label,
+        "footnote": MODELS[kind].footnote,
+        "unknown_words": 1234,
         "scores": tuple(scores),
         "is_joint": False,
         "significance": {},
         "annotation": None,
         **more,
     }
+    values["backbone_label"] = BACKBONES[values["backbone"]].label
     return RunResult(**values)
 
 

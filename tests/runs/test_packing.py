@@ -7,9 +7,11 @@ import pytest
 
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import InputError
-from lrlm.models import score_documents
+from lrlm.features import UnknownWordSpeller
+from lrlm.models import document_nats
 from lrlm.runs.packing import pack
 from lrlm.runs.run import Run
+from lrlm.text.word_space import WordSpace
 from lrlm.training.train import train
 from tests.training import tiny
 
@@ -45,16 +47,20 @@ def test_a_packed_run_scores_nearly_the_same(run: Run, corpus: Path, tmp_path: P
     nats = []
     for each in (run, packed):
         documents = list(each.encoder.encode(Corpus.open(corpus).documents("valid")))
-        nats.append(score_documents(each.model, each.collator.windows(documents)).nats_B)
+        nats.append(document_nats(each.model, each.collator.windows(documents)).nats_B)
     assert nats[1].tolist() == pytest.approx(nats[0].tolist(), rel=2e-3)
     assert nats[1].tolist() != nats[0].tolist()
 
 
 def test_spelling_stays_a_distribution(run: Run, tmp_path: Path) -> None:
     packed = pack(run.folder, tmp_path / "packed")
-    words = [word for word in packed.vocabulary.words if word in packed.vocabulary]
+    assert isinstance(packed.space, WordSpace)
+    assert isinstance(packed.space.speller, UnknownWordSpeller)
+    assert packed.features.speller is not None
+    vocabulary = packed.space.vocabulary
+    words = [word for word in vocabulary.words if word in vocabulary]
     known = np.exp(packed.features.speller.log_probs(words).astype(np.float64)).sum()
-    assert np.log1p(-known) == pytest.approx(packed.speller.log_unknown, abs=1e-12)
+    assert np.log1p(-known) == pytest.approx(packed.space.speller.log_unknown, abs=1e-12)
 
 
 def test_packing_again_changes_nothing(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Runs: what training leaves behind, opened somewhere else without the corpus."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -8,12 +9,16 @@ import numpy as np
 import pytest
 import torch
 
+from lrlm.backbones import TransformerXlConfig
 from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
-from lrlm.models import score_documents
+from lrlm.features import UnknownWordSpeller
+from lrlm.models import document_nats
 from lrlm.runs.run import Run
+from lrlm.runs.sizes import load_size
 from lrlm.text import Profile
+from lrlm.text.word_space import WordSpace
 from lrlm.training.train import TrainedRun, train
 from tests.corpora.small_world import digests
 from tests.training import tiny
@@ -65,8 +70,9 @@ def test_a_copy_works_without_the_corpus(corpus: Path, run_folder: Path, tmp_pat
     assert run.config.training.window == 12
     assert run.corpus_fingerprint == Corpus.open(corpus).fingerprint
     documents = list(run.encoder.encode(Corpus.open(corpus).documents("valid")))
-    scores = score_documents(run.model, run.collator.windows(documents))
-    nats_per_token = float((scores.nats_B - scores.end_nats_B).sum() / scores.tokens_B.sum())
+    found = document_nats(run.model, run.collator.windows(documents))
+    nats = float((found.nats_B - found.end_nats_B).sum())
+    nats_per_token = nats / sum(document.words for document in documents)
     lines = [json.loads(line) for line in (run_folder / "metrics.jsonl").read_text().splitlines()]
     best = min(line["nats_per_token"] for line in lines if line["kind"] == "valid")
     assert nats_per_token == pytest.approx(best, rel=1e-5)
@@ -81,19 +87,23 @@ def test_opening_leaves_random_numbers_alone(run_folder: Path) -> None:
 
 def test_words_of_the_vocabulary_are_not_spelled(run_folder: Path) -> None:
     run = Run.open(run_folder)
-    words = [word for word in run.vocabulary.words if word in run.vocabulary]
+    assert isinstance(run.space, WordSpace)
+    assert isinstance(run.space.speller, UnknownWordSpeller)
+    assert run.features.speller is not None
+    vocabulary, log_unknown = run.space.vocabulary, run.space.speller.log_unknown
+    words = [word for word in vocabulary.words if word in vocabulary]
     mass = np.exp(run.features.speller.log_probs(words).astype(np.float64)).sum()
-    assert run.speller.log_unknown == pytest.approx(np.log1p(-mass))
+    assert log_unknown == pytest.approx(np.log1p(-mass))
     odd = ["Odd", "</s>"]
-    assert run.speller.log_probs(odd) == pytest.approx(
-        run.features.speller.log_probs(odd) - run.speller.log_unknown
+    assert run.space.speller.log_probs(odd) == pytest.approx(
+        run.features.speller.log_probs(odd) - log_unknown
     )
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "alias", "nklm"])
 def test_every_model_can_be_trained_and_opened(corpus: Path, kind: str, tmp_path: Path) -> None:
-    outcome = run_training(corpus, tmp_path / "run", "training.epochs=1", kind=kind)
-    assert outcome.best_nats_per_token is not None
+    outcome = run_training(corpus, tmp_path / "run", "training.epochs=1", model=kind)
+    assert outcome.perplexity is not None
     run = Run.open(tmp_path / "run")
     assert run.kind == kind
 
@@ -120,13 +130,14 @@ def test_low_precision(corpus: Path, kind: str, tmp_path: Path) -> None:
         configure=tiny.configured(*settings),
         features_cache=corpus.parent / "features",
     )
-    assert outcome.best_nats_per_token is not None
+    assert outcome.perplexity is not None
     run = Run.open(tmp_path / "run")
     assert {weight.dtype for weight in run.model.parameters()} == {torch.float32}
     documents = list(run.encoder.encode(Corpus.open(corpus).documents("valid")))
-    scores = score_documents(run.model, run.collator.windows(documents))
-    exact = float((scores.nats_B - scores.end_nats_B).sum() / scores.tokens_B.sum())
-    assert outcome.best_nats_per_token == pytest.approx(exact, rel=0.02)
+    found = document_nats(run.model, run.collator.windows(documents))
+    nats = float((found.nats_B - found.end_nats_B).sum())
+    exact = nats / sum(document.words for document in documents)
+    assert math.log(outcome.perplexity) == pytest.approx(exact, rel=0.02)
 
 
 def test_a_precision_that_cannot_be_computed_is_refused_or_works(
@@ -143,7 +154,7 @@ def test_a_precision_that_cannot_be_computed_is_refused_or_works(
 
 def test_a_folder_that_exists_is_refused(corpus: Path, run_folder: Path) -> None:
     before = digests(run_folder)
-    with pytest.raises(InputError, match="exists already; choose another place"):
+    with pytest.raises(InputError, match="exists already; choose another folder"):
         run_training(corpus, run_folder)
     assert digests(run_folder) == before
 
@@ -152,9 +163,9 @@ def test_a_folder_that_exists_is_refused(corpus: Path, run_folder: Path) -> None
     ("settings", "wishes", "message"),
     [
         (("training.learning_rate=0.5",), {}, "was started with training.learning_rate=0.003"),
-        ((), {"kind": "nklm"}, 'started with model.kind="lrlm", which cannot become "nklm"'),
-        ((), {"backbone": "transformer-xl"}, "was started with --backbone lstm"),
-        ((), {"size": "cpu"}, "was started with --size mini"),
+        ((), {"model": "nklm"}, 'started with model.kind="lrlm", which cannot become "nklm"'),
+        ((), {"backbone": "transformer-xl"}, "was started with the backbone lstm"),
+        ((), {"size": "cpu"}, "was started with the size mini"),
         (("training.epoch=5",), {}, "did you mean 'training.epochs'"),
     ],
 )
@@ -231,3 +242,26 @@ def test_a_device_that_is_not_there_is_refused(corpus: Path, tmp_path: Path) -> 
     with pytest.raises(InputError, match="the device 'cuda:99' cannot be used"):
         run_training(corpus, tmp_path / "run", "training.device=cuda:99")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_configuration_may_be_given_whole(corpus: Path, tmp_path: Path) -> None:
+    """As typed values; a model and a backbone beside it take the place of its own."""
+    config = tiny.configured(*tiny.SETTINGS, "training.epochs=1")(load_size("mini", "lstm"))
+    cache = corpus.parent / "features"
+    backbone = TransformerXlConfig(
+        layers=1, heads=1, head_size=4, model_size=8, feed_forward_size=8
+    )
+    for name, more, kind, expected in (
+        ("whole", {}, "lrlm", config.model.backbone),
+        ("other", {"model": "nklm", "backbone": backbone}, "nklm", backbone),
+    ):
+        trained = train(corpus, tmp_path / name, config=config, features_cache=cache, **more)  # type: ignore[arg-type]
+        run = Run.open(trained)
+        assert run.kind == kind
+        assert run.config.model.backbone == expected
+        assert run.config.training == config.training
+        assert run.setup.manifest["backbone"] == expected.name
+    with pytest.raises(InputError, match="either a size or a whole configuration"):
+        train(corpus, tmp_path / "both", config=config, size="mini")
+    with pytest.raises(InputError, match="there is no backbone 'gru'"):
+        train(corpus, tmp_path / "gru", config=config, backbone="gru")

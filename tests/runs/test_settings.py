@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import lrlm.runs.sizes
-from lrlm.backbones import LstmConfig, TransformerXlConfig
+from lrlm.backbones import BACKBONES, LstmConfig, TransformerXlConfig
 from lrlm.errors import InputError
 from lrlm.runs.config import RunConfig, TrainingConfig
 from lrlm.runs.settings import described, to_nested, to_toml
-from lrlm.runs.sizes import BACKBONES, SIZES, change, load_size, read_config
+from lrlm.runs.sizes import CHOICES, SIZES, change, load_size, read_config
+from lrlm.runs.token_spaces import VocabularyConfig
 
 FOLDER = Path(lrlm.runs.sizes.__file__).parent
 ALL = list(product(SIZES, BACKBONES))
@@ -33,7 +34,7 @@ def test_sizes_are_complete_and_commented(size: str, backbone: str) -> None:
     config = load_size(size, backbone)
     text = (FOLDER / f"{size}.{backbone}.toml").read_text(encoding="utf-8")
     written = keys(tomllib.loads(text))
-    known = {key for key, _, _ in described(config, BACKBONES)} | {"model.backbone.name"}
+    known = {key for key, _, _ in described(config, CHOICES)} | {"model.backbone.name"}
     assert written <= known
     assert known - written <= LEFT_OPEN
     assert type(config.model.backbone) is BACKBONES[backbone]
@@ -52,7 +53,7 @@ def test_paper_is_the_papers_table() -> None:
         assert config.features.forms.width == 300
         assert config.model.relations.hidden_size == 1000
         assert (config.model.positions, config.model.position_size) == (20, 40)
-        assert config.vocabulary.min_count == 3
+        assert config.vocabulary == VocabularyConfig(min_count=3)
     assert lstm.model.backbone == LstmConfig(layers=2, hidden_size=1000, dropout=0.5)
     assert (lstm.model.words.embedding_size, lstm.model.words.projection_size) == (400, 1000)
     assert (lstm.training.schedule, lstm.training.learning_rate) == ("plateau", 0.001)
@@ -69,7 +70,7 @@ def test_paper_is_the_papers_table() -> None:
 @pytest.mark.parametrize(("size", "backbone"), ALL)
 def test_what_is_written_is_read_back(size: str, backbone: str) -> None:
     config = change(load_size(size, backbone), ["model.words.cutoffs=[10, 20]"])
-    assert read_config(to_toml(config, BACKBONES), where="test") == config
+    assert read_config(to_toml(config, CHOICES), where="test") == config
 
 
 def test_texts_survive_toml() -> None:
@@ -77,7 +78,7 @@ def test_texts_survive_toml() -> None:
     odd = 'a "quoted" \\ path/with = signs # é'
     features = replace(config.features, forms=replace(config.features.forms, source=odd))
     config = replace(config, features=features)
-    assert read_config(to_toml(config, BACKBONES), where="test") == config
+    assert read_config(to_toml(config, CHOICES), where="test") == config
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_texts_survive_toml() -> None:
 )
 def test_one_value_is_set(setting: str, key: str, value: object) -> None:
     before = load_size("mini", "lstm")
-    after = to_nested(change(before, [setting]), BACKBONES)
+    after = to_nested(change(before, [setting]), CHOICES)
     place: object = after
     for part in key.split("."):
         assert isinstance(place, dict)
@@ -109,6 +110,7 @@ def test_one_value_is_set(setting: str, key: str, value: object) -> None:
 
 def test_none_leaves_open() -> None:
     config = change(load_size("cpu", "lstm"), ["vocabulary.size=none", "training.patience=None"])
+    assert isinstance(config.vocabulary, VocabularyConfig)
     assert config.vocabulary.size is None
     assert config.training.patience is None
 
@@ -179,7 +181,7 @@ def test_unknown_sizes_and_backbones() -> None:
 
 def test_every_setting_has_a_meaning() -> None:
     for size, backbone in ALL:
-        for key, value, meaning in described(load_size(size, backbone), BACKBONES):
+        for key, value, meaning in described(load_size(size, backbone), CHOICES):
             assert meaning, key
             assert value
 

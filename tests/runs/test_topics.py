@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lrlm.corpora.corpus import Corpus
+from lrlm.corpora import Corpus, topic_of
 from lrlm.errors import InputError
 from lrlm.knowledge import Relation, Topic
-from lrlm.runs.topics import CorpusTopics, MiniworldTopics, find_topic, topic_of
+from lrlm.runs.topics import MiniworldTopics, find_topic
 from tests.training import tiny
 
 
@@ -18,7 +18,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def test_the_topic_of_an_article_has_everything_that_was_known(corpus: Corpus) -> None:
-    topic = CorpusTopics(corpus).topic("Town3")
+    topic = corpus.topic("Town3")
     assert topic == Topic(
         "Town3",
         ["Town 3", "Town3"],
@@ -29,7 +29,7 @@ def test_the_topic_of_an_article_has_everything_that_was_known(corpus: Corpus) -
 
 def test_unknown_topics_are_refused_with_near_ones(corpus: Corpus) -> None:
     with pytest.raises(InputError, match=r"no topic 'Towm3'; did you mean 'Town3'"):
-        CorpusTopics(corpus).topic("Towm3")
+        corpus.topic("Towm3")
     with pytest.raises(InputError, match=r"miniworld has no topic 'Norwai'; did you mean"):
         MiniworldTopics().topic("Norwai")
 
@@ -46,5 +46,5 @@ def test_a_file_comes_before_a_collection(tmp_path: Path) -> None:
     assert find_topic(str(path), None) == Topic("mine")
     with pytest.raises(InputError, match="cannot be read"):
         find_topic(str(tmp_path / "missing.json"), MiniworldTopics())
-    with pytest.raises(InputError, match="--graph KG"):
+    with pytest.raises(InputError, match="neither a graph nor a corpus was named"):
         find_topic("Norway", None)

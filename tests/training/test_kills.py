@@ -87,6 +87,7 @@ def assert_same(first: Path, second: Path) -> None:
         assert one == other, name
 
 
+@pytest.mark.slow
 def test_killed_at_all_kinds_of_moments(start: Start, undisturbed: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     checkpoints, lines = out / "checkpoints", lines_of(undisturbed)
@@ -127,7 +128,7 @@ def test_asked_to_stop_it_saves_first(
     assert process.returncode == 2
     *_, last = errors.splitlines()
     assert last.startswith(f"lrlm: stopped by {name} in epoch ")
-    assert last.endswith("go on with the same command and --resume")
+    assert last.endswith("(the same command with --resume continues)")
     again = start("--resume")
     _, errors = again.communicate(timeout=120)
     assert again.returncode == 0, errors

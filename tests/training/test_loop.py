@@ -11,12 +11,11 @@ import torch
 from torch import Tensor
 
 from lrlm.errors import LrlmError
-from lrlm.models import score_documents
+from lrlm.models import document_nats
 from lrlm.runs.run import weights_of
-from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.environment import Reporter, TrainingEnvironment, TrainingStatus
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies
-from lrlm.training.status import Reporter, TrainingStatus
 from tests.toy import collator
 from tests.training.toy_training import CONFIG, WINDOW, documents, make_model, make_trainer, texts
 from tests.training.worker import gradients
@@ -38,7 +37,7 @@ def test_validation_improves(kind: str, backbone: str, tmp_path: Path) -> None:
         replace(CONFIG, epochs=6, schedule=schedule),
         TrainingEnvironment(metrics=metrics),
     )
-    before = trainer._validation().nats_per_token
+    before = trainer._validation().nats_per_word
     trainer.run()
     metrics.close()
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
@@ -54,9 +53,9 @@ def test_validation_is_what_scoring_says() -> None:
     trainer.model.eval()
     nats = tokens = 0.0
     for document in documents(texts(14)[10:]).documents:
-        scores = score_documents(trainer.model, collator(WINDOW).windows([document]))
-        nats += float(scores.nats_B - scores.end_nats_B)
-        tokens += int(scores.tokens_B)
+        found = document_nats(trainer.model, collator(WINDOW).windows([document]))
+        nats += float(found.nats_B - found.end_nats_B)
+        tokens += document.tokens
     assert trainer.schedule.best == pytest.approx(nats / tokens, rel=1e-5)
 
 
@@ -122,8 +121,8 @@ def test_the_gradient_of_a_batch_is_that_of_its_nats_per_token() -> None:
     model = make_model("vanilla", dropout=0.0)  # as it was before the update
     model.zero_grad(set_to_none=True)
     window = next(collator(WINDOW).windows(train.documents))
-    score, _ = model(window, model.begin(window))
-    (score.nats_B.sum() / window.lengths_B.sum()).backward()
+    scores, _ = model(window, model.begin(window))
+    (scores.nats(window)[0].sum() / window.lengths_B.sum()).backward()
     expected = torch.cat(
         [each.grad.flatten() for each in model.parameters() if each.grad is not None]
     )

@@ -10,15 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from lrlm.errors import InputError
+from lrlm.errors import InputError, StoppedError
 from lrlm.runs.config import TrainingConfig
 from lrlm.runs.run import weights_of
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.environment import TrainingEnvironment
-from lrlm.training.interruption import Interruption, StoppedError
+from lrlm.training.environment import Reporter, TrainingEnvironment, TrainingStatus
+from lrlm.training.interruption import Interruption
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies
-from lrlm.training.status import Reporter, TrainingStatus
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 Result = tuple[dict[str, Tensor], dict[str, Tensor], list[dict[str, Any]]]
@@ -71,7 +70,7 @@ def session(
     finally:
         metrics.close()
     assert "stopped by a test" in told
-    assert "--resume" in told
+    assert "the run can be resumed" in told
     return None
 
 

@@ -16,16 +16,15 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from lrlm.errors import LrlmError
+from lrlm.errors import LrlmError, StoppedError
 from lrlm.models import LanguageModel
 from lrlm.runs.run import weights_of
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.environment import TrainingEnvironment
-from lrlm.training.interruption import Interruption, StoppedError
+from lrlm.training.environment import Reporter, TrainingEnvironment
+from lrlm.training.interruption import Interruption
 from lrlm.training.loop import Trainer
 from lrlm.training.optimiser import copies
 from lrlm.training.processes import Processes, joined
-from lrlm.training.status import Reporter
 from tests.training.toy_training import CONFIG, make_model, make_trainer
 
 EXACT = replace(CONFIG, epochs=1, batch_size=5)

@@ -1,24 +1,23 @@
 """Annotate linked documents with a trained model: a stream, read some documents at a time."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-import torch
-
 from lrlm.annotation.annotation import Annotation, Explanation, ExplanationKind, Fact, Segment, Span
+from lrlm.annotation.explained import ExplainedDocument, explain_documents
 from lrlm.batching import evaluation_batches
 from lrlm.errors import InputError, LrlmError
-from lrlm.lattice import ExplainedSpan, best_paths, block_sums, explain
-from lrlm.models import ScoredDocument, lattice_of, read_documents
+from lrlm.lattice import ExplainedSpan
+from lrlm.models import ScoredDocument, read_documents
 from lrlm.runs.run import Run
-from lrlm.text import LinkedDocument, TokenPlaces
+from lrlm.text import LinkedDocument, Mention, TokenPlaces
 
 BATCHES_AT_ONCE = 8
 """So many batches of documents are sorted by length together: enough to waste little padding."""
 
 TOKENS_AT_ONCE = 1 << 20
-"""Documents are taken in until they have so many tokens, however few they are."""
+"""Documents are read together until they have this many tokens, however few they are."""
 
 MOST_MIXTURES = 64
 """Mixtures of a span that are listed one by one; the less probable ones are one explanation."""
@@ -52,11 +51,12 @@ def _annotations(
         # Explained in their order, some at a time: what a reader lets go of costs no memory.
         for first in range(0, len(chunk), rows):
             members = range(first, min(first + rows, len(chunk)))
-            yield from _explain(
-                run,
+            for explained in explain_documents(
                 [chunk[number] for number in members],
                 [scored.pop(number) for number in members],
-            )
+                most_mixtures=MOST_MIXTURES,
+            ):
+                yield _annotation(explained, run.space.places(explained.document))
 
 
 def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[LinkedDocument]]:
@@ -73,107 +73,60 @@ def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[Lin
         yield chunk
 
 
-def _explain(
-    run: Run, documents: Sequence[LinkedDocument], scored: Sequence[ScoredDocument]
-) -> Iterator[Annotation]:
-    """Turn the scores of a batch into annotations."""
-    facts = [_Facts(*pair) for pair in zip(documents, scored, strict=True)]
-    lattice = lattice_of(scored)
-    # Paths come first, and only their edges are kept: thousands of words that stay alive while all
-    # the rest is made would set the garbage collector to work.
-    _, paths = best_paths(lattice)
-    copied = [[step.edge for step in path if step.edge is not None] for path in paths]
-    del paths
-    label_E = torch.tensor([label for each in facts for label in each.labels], dtype=torch.long)
-    spans = explain(lattice, label_E, most_mixtures=MOST_MIXTURES)
-    blocks = block_sums(lattice)
-    totals: list[list[float]] = [[] for _ in documents]
-    for row, total in zip(blocks.row_K.tolist(), blocks.total_K.tolist(), strict=True):
-        totals[row].append(-total)
-    before = 0  # edges of the documents before
-    for row, document in enumerate(documents):
-        nats = math.fsum(totals[row])
-        if not math.isfinite(nats):
-            raise LrlmError(
-                f"the text of {document.id!r} has no finite probability under this model"
-            )
-        places = run.space.places(document)
-        yield Annotation(
-            id=document.id,
-            topic=document.topic,
-            text=document.text,
-            tokens=document.tokens,
-            nats=nats,
-            end_nats=-scored[row].end_score,
-            spans=tuple(_span(document, places, facts[row], found) for found in spans[row]),
-            copied=tuple(facts[row].segment(places, edge - before) for edge in copied[row]),
-        )
-        before += len(facts[row].labels)
+def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation:
+    """Write what was explained in characters of the text."""
+    document = explained.document
+    if not math.isfinite(explained.nats):
+        raise LrlmError(f"the text of {document.id!r} has no finite probability under this model")
 
-
-class _Facts:
-    """What the candidates of a document may be copies of; equal facts have one label."""
-
-    def __init__(self, document: LinkedDocument, scored: ScoredDocument) -> None:
-        self._mentions = [document.mentions[n] for n in scored.encoded.mention_E.tolist()]
-        self._document = document
-        self._edges = scored.encoded.edges_E4
-        numbers: dict[tuple[str, str], int] = {}
-        self.labels: list[int] = []
-        """Of each candidate: the number of its fact."""
-        self._form: dict[tuple[int, int, int], str] = {}
-        for mention in self._mentions:
+    def segment(start: int, end: int, mention: Mention | None) -> Segment:
+        fact = None
+        if mention is not None:
             relation = document.relations[mention.relation]
-            label = numbers.setdefault((relation.type, relation.object), len(numbers))
-            self.labels.append(label)
-        self._facts = list(numbers)
-        for (start, end), label, mention in zip(
-            self._edges[:, :2].tolist(), self.labels, self._mentions, strict=True
-        ):
-            form = document.relations[mention.relation].texts[mention.form]
-            self._form.setdefault((start, end, label), form)
-
-    def fact(self, start: int, end: int, label: int) -> Fact:
-        """Give the fact with a label, in the form that stands at these tokens."""
-        return Fact(*self._facts[label], self._form[start, end, label])
-
-    def segment(self, places: TokenPlaces, edge: int) -> Segment:
-        """Give a candidate as a copied segment."""
-        start, end = self._edges[edge, :2].tolist()
-        mention = self._mentions[edge]
-        relation = self._document.relations[mention.relation]
-        fact = Fact(relation.type, relation.object, relation.texts[mention.form])
+            fact = Fact(relation.type, relation.object, relation.texts[mention.form])
         return Segment(places.starts[start], places.ends[end - 1], fact)
+
+    places_of_edges = explained.scored.encoded.edges_E4[:, :2].tolist()
+    copied = ((*places_of_edges[number], explained.mentions[number]) for number in explained.best)
+    return Annotation(
+        id=document.id,
+        topic=document.topic,
+        text=document.text,
+        tokens=document.tokens,
+        nats=explained.nats,
+        end_nats=-explained.scored.end_score,
+        spans=tuple(_span(explained, found, segment) for found in explained.spans),
+        copied=tuple(segment(start, end, mention) for start, end, mention in copied),
+    )
 
 
 def _span(
-    document: LinkedDocument, places: TokenPlaces, facts: _Facts, found: ExplainedSpan
+    explained: ExplainedDocument,
+    found: ExplainedSpan,
+    segment: Callable[[int, int, Mention | None], Segment],
 ) -> Span:
-    """Write an explained span in characters of the text, the most probable explanation first."""
+    """Write one span with its explanations, the most probable first."""
 
-    def segment(start: int, end: int, label: int | None) -> Segment:
-        fact = None if label is None else facts.fact(start, end, label)
-        return Segment(places.starts[start], places.ends[end - 1], fact)
+    def step(start: int, end: int, label: int | None) -> Segment:
+        mention = None if label is None else explained.candidate(start, end, label)
+        return segment(start, end, mention)
 
-    begin, stop = places.starts[found.start], places.ends[found.end - 1]
-    each_word = tuple(segment(n, n + 1, None) for n in range(found.start, found.end))
+    kind = ExplanationKind
     listed = [
-        Explanation(
-            ExplanationKind.RELATION, (segment(found.start, found.end, label),), probability
-        )
+        Explanation(kind.RELATION, (step(found.start, found.end, label),), probability)
         for label, probability in found.copies
     ]
-    listed.append(Explanation(ExplanationKind.WORDS, each_word, found.words))
+    words = tuple(step(n, n + 1, None) for n in range(found.start, found.end))
+    listed.append(Explanation(kind.WORDS, words, found.words))
     listed += [
-        Explanation(
-            ExplanationKind.MIXTURE, tuple(segment(*step) for step in mixture.steps), mixture[0]
-        )
+        Explanation(kind.MIXTURE, tuple(step(*each) for each in mixture.steps), mixture.probability)
         for mixture in found.mixtures
     ]
     if found.other_mixtures is not None:
-        listed.append(Explanation(ExplanationKind.MIXTURE, (), found.other_mixtures))
+        listed.append(Explanation(kind.MIXTURE, (), found.other_mixtures))
     if found.crossing is not None:
-        listed.append(Explanation(ExplanationKind.CROSSING, (), found.crossing))
+        listed.append(Explanation(kind.CROSSING, (), found.crossing))
     # Relations come first and crossings last, also among equals: sorting keeps their order.
     listed.sort(key=lambda each: each.probability, reverse=True)
-    return Span(begin, stop, document.text[begin:stop], tuple(listed))
+    begin, stop = words[0].start, words[-1].end
+    return Span(begin, stop, explained.document.text[begin:stop], tuple(listed))

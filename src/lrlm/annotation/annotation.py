@@ -93,7 +93,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A text about a topic, and where its words may have come from."""
+    """A text about a topic, and which facts its names may have come from.
+
+    >>> topic = Topic("Norway", relations=[Relation("capital", "Oslo")])
+    >>> annotation = lrlm.load().annotate("Its capital is Oslo.", topic)
+    >>> (span,) = annotation.spans
+    >>> for explanation in span.explanations:
+    ...     print(explanation.kind, explanation.fact, f"{explanation.probability:.3f}")
+    relation Fact(type='capital', object='Oslo', form='Oslo') 1.000
+    words None 0.000
+    """
 
     id: str
     """Of the document; where it has none, that of its topic."""
@@ -139,6 +148,9 @@ class Annotation:
         """Give the spans that were copied as a whole with at least this probability.
 
         Above one half, no two of them overlap.
+
+        >>> [span.text for span in annotation.mentions(0.9)]
+        ['Oslo']
         """
         if not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
             raise InputError(f"a threshold is a probability from 0 to 1, not {threshold!r}")
@@ -148,6 +160,10 @@ class Annotation:
         """Give everything as plain values, with the mentions above a threshold.
 
         docs/annotate.md describes every field.
+
+        >>> content = annotation.to_dict()
+        >>> content["topic"], content["spans"][0]["explanations"][0]["kind"]
+        ('Norway', 'relation')
         """
         return {
             "format": FORMAT,
@@ -167,7 +183,11 @@ class Annotation:
         }
 
     def to_json(self, *, threshold: float = 0.0) -> str:
-        """Write `to_dict` as one line of JSON."""
+        """Write `to_dict` as one line of JSON.
+
+        >>> annotation.to_json()
+        '{"format":"lrlm annotation","version":1,"id":"Norway",...}'
+        """
         content = self.to_dict(threshold=threshold)
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
@@ -198,7 +218,7 @@ def _span_to_dict(span: Span) -> dict[str, Any]:
 
 
 def _segment_to_dict(segment: Segment, text: str, *, before: int = 0) -> dict[str, Any]:
-    """Write a segment; `text` begins after so many characters. A word has no fact."""
+    """Write a segment; `before` characters precede `text`. A word has no fact."""
     place = {
         "start": segment.start,
         "end": segment.end,

@@ -31,7 +31,19 @@ class ScoredPiece:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """−log P of a text; its end is told apart and counts neither as nats nor as a word."""
+    """−log P of a text; its end is told apart and counts neither as nats nor as a word.
+
+    Perplexity is per word of the text, whatever the model's tokens are.
+
+    >>> topic = Topic("Norway", relations=[Relation("capital", "Oslo")])
+    >>> score = lrlm.load().score("Its capital is Oslo.", topic)
+    >>> score.words, score.bytes
+    (5, 20)
+    >>> round(score.perplexity), round(score.bits_per_byte, 2)
+    (69, 1.53)
+    >>> [piece.tokens for piece in score.pieces]
+    [1, 1, 1, 1, 1]
+    """
 
     nats: float
     tokens: int
@@ -58,7 +70,12 @@ class Score:
         return bits_per_byte(self.nats, self.bytes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values."""
+        """Give everything as plain values.
+
+        >>> sorted(score.to_dict())
+        ['bits_per_byte', 'bytes', 'end_nats', 'format', 'is_joint', 'nats', 'perplexity',
+         'pieces', 'tokens', 'version', 'words']
+        """
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -68,7 +85,11 @@ class Score:
         }
 
     def to_json(self) -> str:
-        """Write `to_dict` as one line of JSON."""
+        """Write `to_dict` as one line of JSON.
+
+        >>> score.to_json()
+        '{"format":"lrlm score","version":1,"nats":...}'
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
 

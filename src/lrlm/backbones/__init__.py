@@ -8,8 +8,8 @@ from lrlm.backbones.backbone import (
     Stepper,
     register_backbone,
 )
+from lrlm.backbones.fast_cpu import packed_linear
 from lrlm.backbones.lstm import LstmBackbone, LstmConfig, LstmState
-from lrlm.backbones.packed_linear import packed_linear
 from lrlm.backbones.transformer_xl import (
     TransformerXlBackbone,
     TransformerXlConfig,

@@ -14,14 +14,21 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
-from lrlm.backbones.dropout import dropout
+from lrlm.backbones.fast_cpu import dropout
 from lrlm.checks import check_at_least, check_rate
 from lrlm.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerXlConfig(BackboneConfig):
-    """The size of a Transformer-XL; the defaults are the paper's."""
+    """The size of a Transformer-XL; the defaults are the paper's.
+
+    `lrlm.train(backbone=…)` takes one.
+
+    >>> config = TransformerXlConfig(layers=4, heads=4, head_size=16, model_size=64)
+    >>> config.build(input_size=128).output_size
+    64
+    """
 
     name: ClassVar[str] = "transformer-xl"
     label: ClassVar[str] = "Transformer-XL"
@@ -133,11 +140,12 @@ class TransformerXlBackbone(Backbone):
         hidden_BTK = _hidden_keys(steps, slots, state.filled_B)
         read = []
         for layer, memory_BMD in zip(self.layers, state.memory_LBMD, strict=True):
-            seen_BKD = torch.cat([memory_BMD, values_BTD], dim=1)
-            read.append(seen_BKD)
+            # Two copies: what is remembered may have a gradient too (Alias LM reads names before
+            # the text), and one tensor would add the two gradients up in another order.
+            read.append(torch.cat([memory_BMD, values_BTD], dim=1))
             values_BTD = layer(
                 values_BTD,
-                seen_BKD=seen_BKD,
+                seen_BKD=torch.cat([memory_BMD, values_BTD], dim=1),
                 distances_KD=distances_KD,
                 hidden_BTK=hidden_BTK,
                 content_bias_HA=self.content_bias_HA,

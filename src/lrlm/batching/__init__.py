@@ -1,9 +1,9 @@
 """Batches: documents as numbers, cut into windows that are read side by side."""
 
+from lrlm.arrays import UNSEEN
 from lrlm.batching.batches import evaluation_batches, training_batches
 from lrlm.batching.encoding import (
     NOT_A_FACT,
-    UNSEEN,
     EncodedDocument,
     Encoder,
     FormFeaturiser,

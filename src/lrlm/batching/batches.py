@@ -7,7 +7,7 @@ import numpy as np
 from lrlm.errors import InputError
 
 _BATCHES_IN_A_POOL = 50
-"""Documents are sorted by length within pools of so many batches: enough to waste little padding,
+"""Documents are sorted by length within pools of this many batches: enough to waste little padding,
 few enough that the batches of an epoch differ from those of the one before."""
 
 

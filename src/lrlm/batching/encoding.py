@@ -10,12 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
-from lrlm.arrays import Floats, Integers
+from lrlm.arrays import UNSEEN, Floats, Integers
 from lrlm.corpora import prune
 from lrlm.text import LinkableRelation, LinkedDocument, Mention, SurfaceForm, TokenSpace
-
-UNSEEN = -1
-"""The id of a relation type or an object without a vector of its own."""
 
 NOT_A_FACT = -1
 """The relation of a token that was not copied."""

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrlm.arrays import Integers
-from lrlm.batching.encoding import NOT_A_FACT, UNSEEN, EncodedDocument, FormFeaturiser, Parts
+from lrlm.arrays import UNSEEN, Integers
+from lrlm.batching.encoding import NOT_A_FACT, EncodedDocument, FormFeaturiser, Parts
 from lrlm.errors import InputError
 
 

@@ -222,7 +222,7 @@ def _read_text(source: IO[bytes], *, where: str, longest: int) -> str:
 def _write(
     annotation: "Annotation", format_: AnnotationFormat, threshold: float | None, out: Path | None
 ) -> None:
-    from lrlm.annotation.conll import annotation_to_conll
+    from lrlm.annotation.exports import annotation_to_conll
     from lrlm.annotation.html import annotation_to_html
     from lrlm.annotation.terminal import annotation_view
 

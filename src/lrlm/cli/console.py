@@ -53,7 +53,7 @@ def progress_of(unit: str) -> Iterator[Progress]:
     ) as bars:
         task = bars.add_task("starting", total=None)
 
-        def progress(doing: str, done: int, total: int = 0) -> None:
+        def progress(doing: str, done: int, total: int) -> None:
             bars.update(task, description=escape(doing), completed=done, total=total or None)
 
         yield progress

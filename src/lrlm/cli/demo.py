@@ -60,11 +60,11 @@ def _prepare(out: Path) -> None:
 
 def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     # Here, for the libraries behind it take seconds to load.
-    from lrlm.evaluation.evaluate import evaluate
+    from lrlm.evaluation.side_by_side import evaluate
     from lrlm.report.evaluation_tables import evaluation_sheets
     from lrlm.report.sheet import to_terminal
     from lrlm.runs.sizes import change
-    from lrlm.training.status import Reporter
+    from lrlm.training.environment import Reporter
     from lrlm.training.train import train
 
     runs = [out / "runs" / model for model in MODELS]

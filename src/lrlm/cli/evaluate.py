@@ -78,8 +78,8 @@ def evaluate(
     Perplexity is per word of the corpus, so runs with different vocabularies or tokens stand in one
     table. A run whose training corpus was linked in another way reads the texts linked anew.
     """
-    from lrlm.evaluation.evaluate import evaluate as run_evaluation
     from lrlm.evaluation.mentions import mention_statistics
+    from lrlm.evaluation.side_by_side import evaluate as run_evaluation
     from lrlm.report.evaluation_tables import evaluation_sheets, mention_sheet
     from lrlm.report.plots import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal

@@ -120,9 +120,8 @@ def generate(
     from lrlm.generation.generate import generate as write
     from lrlm.generation.generate import stream as write_piecewise
     from lrlm.generation.generated_text import generated_to_json
-    from lrlm.generation.html import generated_to_html
     from lrlm.generation.options import GenerationOptions
-    from lrlm.generation.terminal import generated_view
+    from lrlm.generation.views import generated_to_html, generated_view
     from lrlm.model import load
     from lrlm.runs.topics import find_topic, topics_for
 
@@ -170,7 +169,7 @@ def _wish(given: str) -> str | tuple[str, str]:
 
 
 def _show(pieces: "Iterator[Piece]") -> None:
-    from lrlm.generation.terminal import marked_piece
+    from lrlm.generation.views import marked_piece
 
     end = 0
     for piece in pieces:

@@ -1,23 +1,53 @@
 """Commands whose help reads well and whose errors name the option that helps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 import typer
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from lrlm.cli.remedies import remedy
-from lrlm.errors import LrlmError
+from lrlm.errors import (
+    CorpusNotFoundError,
+    DamagedFileError,
+    ExistsError,
+    LrlmError,
+    StoppedError,
+    TextTooLongError,
+    TooManyBadLinesError,
+    TopicLookupError,
+    WorkerError,
+)
 
-Choices = Callable[[str], Sequence[str]]
+_REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
+    (ExistsError, "--overwrite", "pass --overwrite"),
+    (ExistsError, "--resume", "pass --resume"),
+    (TooManyBadLinesError, "--max-bad", "allow more with --max-bad"),
+    (DamagedFileError, "--keep-damaged", "pass --keep-damaged"),
+    (CorpusNotFoundError, "--corpus", "say where it is with --corpus DIR"),
+    (TopicLookupError, "--graph", "name one with --graph KG or --corpus DIR"),
+    (TextTooLongError, "--longest", "allow more with --longest"),
+    (WorkerError, "--workers", "try --workers 1"),
+    (StoppedError, "--resume", "the same command with --resume continues"),
+)
+
+
+def remedy(error: LrlmError, options: Collection[str]) -> str | None:
+    """Give a hint for an error of a command that has these options; None if there is none."""
+    hints = (
+        hint for kind, option, hint in _REMEDIES if isinstance(error, kind) and option in options
+    )
+    return next(hints, None)
+
+
+ListChoices = Callable[[str], Sequence[str]]
 """Lists what an option may be; asked only when a command that has it is run."""
 
 
 class _Command(TyperCommand):
     """A command whose help is laid out for the terminal, not for the source."""
 
-    choices: ClassVar[dict[str, tuple[Choices, tuple[str, ...]]]] = {}
+    choices: ClassVar[dict[str, tuple[ListChoices, tuple[str, ...]]]] = {}
     """By the name of a command: the options whose values are a table of the library."""
 
     def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:  # noqa: A002
@@ -62,7 +92,7 @@ def readable(app: typer.Typer) -> typer.Typer:
     return app
 
 
-def choose_from(command: str, choices: Choices, *options: str) -> None:
+def choose_from(command: str, choices: ListChoices, *options: str) -> None:
     """Show in a command's help what some of its options may be, without loading it now."""
     _Command.choices[command] = choices, options
 

@@ -98,7 +98,7 @@ def train(
     """
     from lrlm.runs.settings import described
     from lrlm.runs.sizes import CHOICES, change, load_size
-    from lrlm.training.status import Reporter
+    from lrlm.training.environment import Reporter
     from lrlm.training.train import train as run_training
 
     wanted = tuple(settings or ())

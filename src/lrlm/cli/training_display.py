@@ -11,7 +11,7 @@ from rich.progress import Progress as Bars
 from lrlm.cli.console import errors
 
 if TYPE_CHECKING:
-    from lrlm.training.status import TrainingStatus
+    from lrlm.training.environment import TrainingStatus
 
 _SECONDS_BETWEEN_LINES = 30.0
 """How often a line is written where no bar can be drawn."""

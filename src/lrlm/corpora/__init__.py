@@ -12,17 +12,16 @@ from lrlm.corpora.linking import (
     check_topic,
     link,
     linkable_relations,
+    prune,
     relink,
     topic_of,
 )
-from lrlm.corpora.pruning import Copied, copy_positions, prune
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 __all__ = [
     "LONGEST",
     "SPLITS",
     "BuildReport",
-    "Copied",
     "Corpus",
     "GoldMention",
     "GoldSpan",
@@ -36,7 +35,6 @@ __all__ = [
     "build_corpus",
     "check_text",
     "check_topic",
-    "copy_positions",
     "link",
     "linkable_relations",
     "prune",

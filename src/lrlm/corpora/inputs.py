@@ -31,7 +31,7 @@ _MANY_FILES = 20
 
 @dataclass(frozen=True)
 class ReadSettings:
-    """How a source is read: how much of it, what may be bad in it, who is told how far it is."""
+    """How a source is read: how many articles, how many bad lines, and who follows the progress."""
 
     bad_lines: BadLines = field(default_factory=BadLines)
     limit: int | None = None
@@ -73,7 +73,7 @@ class FactInputs:
 
     @property
     def files(self) -> Sequence[Path]:
-        """The files by which the knowledge is told from other knowledge."""
+        """The files whose content says which knowledge this is."""
         return self.tables if self.graph is None else [self.graph.folder / MANIFEST]
 
     def fill(self, staging: Staging, bad_lines: BadLines) -> None:

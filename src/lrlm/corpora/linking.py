@@ -30,7 +30,7 @@ LONGEST = 1_000_000
 
 
 class LetterCase(StrEnum):
-    """Which writings of a form are copied from the graph."""
+    """In which letter case a form may stand in a text."""
 
     EXACT = "exact"
     """Only the form as it is given."""
@@ -124,7 +124,12 @@ def link(
 
 
 class Linker:
-    """Links any number of texts about one topic, whose forms are cut into words only once."""
+    """Links any number of texts about one topic, whose forms are cut into words only once.
+
+    >>> linker = Linker(Topic("Sorry", relations=[Relation("performer", "Madonna")]))
+    >>> [len(linker.link(text).mentions) for text in ("Sorry", "by Madonna", "no name")]
+    [1, 1, 0]
+    """
 
     def __init__(self, topic: Topic, options: LinkOptions = DEFAULTS) -> None:
         check_topic(topic)
@@ -173,6 +178,12 @@ def relink(document: LinkedDocument, options: LinkOptions) -> LinkedDocument:
     The text stays as it is, and so does what was known: the forms that the document still has.
     A gold mention that would no longer begin and end where tokens do is left out. A document that
     `link` has made stays the same when it is linked anew with the same options.
+
+    >>> document = link("SORRY is a song.", Topic("Sorry"))
+    >>> len(document.mentions)
+    0
+    >>> len(relink(document, LinkOptions(letter_case=LetterCase.VARIANTS)).mentions)
+    1
     """
     if document.tokens.words != document.text.split():
         options = options.for_raw_text()  # the text is not one that can be cut at its spaces
@@ -184,7 +195,7 @@ def relink(document: LinkedDocument, options: LinkOptions) -> LinkedDocument:
 
 
 def topic_of(document: LinkedDocument) -> Topic:
-    """Give back the topic of a document, with all that was known about it."""
+    """Give back the topic of a document, with the facts that the document holds."""
     star = _relations_of(document)
     names = [name for relation in star if relation.type == TITLE for name in relation.forms]
     facts = [relation for relation in star if relation.type != TITLE]
@@ -251,7 +262,7 @@ def check_text(text: str, *, longest: int = LONGEST) -> None:
     if len(text) > longest:
         raise TextTooLongError(
             f"the text has {len(text):,} characters, more than the {longest:,} that are read at"
-            " once; cut it into articles, or allow more with 'longest'"
+            " once; cut it into articles"
         )
     if found := NOT_IN_A_TEXT.search(text):
         line = text.count("\n", 0, found.start()) + 1
@@ -336,3 +347,29 @@ def _gold_spans(document: LinkedDocument) -> list[GoldSpan]:
 def _relations_of(document: LinkedDocument) -> list[Relation]:
     """Give the relations of a document with their forms as they were before they were cut."""
     return [Relation(each.type, each.object, each.texts) for each in document.relations]
+
+
+def prune(
+    mentions: Iterable[Mention],
+    relations: Sequence[LinkableRelation],
+    *,
+    longest: int | None = None,
+) -> list[Mention]:
+    """Choose mentions that do not overlap: longer, then earlier, then canonical forms first.
+
+    Ties go by relation type, then by the form's index, then by the relation's place in the star.
+    Mentions of more than `longest` tokens are left out.
+    """
+
+    def order(mention: Mention) -> tuple[int, int, bool, str, int, int]:
+        start, end, relation, form = mention
+        return (start - end, start, form != 0, relations[relation].type, form, relation)
+
+    chosen: list[Mention] = []
+    taken: set[int] = set()
+    for mention in sorted(mentions, key=order):
+        span = range(mention.start, mention.end)
+        if (longest is None or len(span) <= longest) and taken.isdisjoint(span):
+            chosen.append(mention)
+            taken.update(span)
+    return sorted(chosen)

@@ -70,11 +70,11 @@ class Staging:
         self._database.close()
 
     def add_fact(self, subject: str, type_: str, object_: str, literal: bool) -> None:
-        """Take in a fact; their order does not matter."""
+        """Take in a fact; the order of facts does not matter."""
         self._add("facts", (subject, type_, object_, literal))
 
     def add_form(self, entity: str, form: str) -> None:
-        """Take in a name of an entity; their order counts."""
+        """Take in a name of an entity; an entity's first name is its canonical one."""
         self._add("forms", (self._names, entity, form))
         self._names += 1
 
@@ -83,14 +83,14 @@ class Staging:
         self.graph = graph
 
     def add_article(self, split: str, article: Article) -> None:
-        """Take in an article of a split; their order is that of the corpus."""
+        """Take in an article of a split; the corpus keeps their order."""
         if len(self.sample) < _SAMPLED_ARTICLES:
             self.sample.append(article.text)
         self._add("articles", (SPLITS.index(split), self._articles, *article))
         self._articles += 1
 
     def finish(self) -> None:
-        """Say that everything is in: the database may now be asked."""
+        """Write the rows that still wait, so that the database can be queried."""
         for table in self._waiting:
             self._insert(table)
 

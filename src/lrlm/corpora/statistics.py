@@ -1,4 +1,4 @@
-"""Linked documents in, the figures of the paper's table of datasets out."""
+"""Count the figures of the paper's table of datasets."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ class SplitStatistics:
     """Relations, the title counted: each has one object."""
     forms: int = 0
     spans: int = 0
-    """Places that may be a mention."""
+    """Spans that may be a mention."""
     candidates: int = 0
-    """Ways in which those places may be one: relations times forms."""
+    """Candidate mentions: for each span, every relation and form that fits."""
     covered_tokens: int = 0
     gold_mentions: int = 0
     word_counts: Counter[str] = field(default_factory=Counter)

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -137,28 +137,36 @@ def _link_batch(batch: bytes, options: LinkOptions, graph: KnowledgeGraph | None
 
 
 def link_rows(
-    rows: Iterable[StagedRow],
+    rows: Sequence[StagedRow],
     options: LinkOptions,
     graph: KnowledgeGraph | None,
     counts: Counter[str],
 ) -> Iterator[tuple[str, LinkedDocument]]:
-    """Link articles, each with its split; those that share a topic share what is known about it."""
-    linkers: dict[tuple[str, str], Linker] = {}
-    stars: dict[str, _Star] = {}
+    """Link articles, each with its split; those that share a topic and a title share a linker."""
+    waiting = Counter((row["topic"], row["title"]) for row in rows)
+    shared: dict[tuple[str, str], tuple[Linker, Counter[str]]] = {}
     for row in rows:
-        id_, title = row["topic"], row["title"]
-        if graph is not None and id_ not in stars:
-            stars[id_] = _look_up(id_, graph)
+        topic = row["topic"], row["title"]
+        linker, facts = shared.pop(topic) if topic in shared else _linker(row, options, graph)
+        waiting[topic] -= 1
+        if waiting[topic]:  # another article of these needs it, too
+            shared[topic] = linker, facts
         if graph is not None and row["is_counted"]:
-            counts += stars[id_].counts
-        if (id_, title) not in linkers:
-            star = _joined(row) if graph is None else stars[id_]
-            topic = Topic(id_, [*star.names, title], star.relations)
-            linkers[id_, title] = Linker(topic, options)
+            counts += facts
         gold = None if row["gold"] is None else [GoldSpan(**each) for each in row["gold"]]
-        document = linkers[id_, title].link(row["text"], id=row["id"], title=title, gold=gold)
-        counts[MISPLACED_GOLD] += len(gold or ()) - len(document.gold or ())
+        document = linker.link(row["text"], id=row["id"], title=row["title"], gold=gold)
+        if gold is not None and document.gold is not None:
+            counts[MISPLACED_GOLD] += len(gold) - len(document.gold)
         yield SPLITS[row["split"]], document
+
+
+def _linker(
+    row: StagedRow, options: LinkOptions, graph: KnowledgeGraph | None
+) -> tuple[Linker, Counter[str]]:
+    """Give what links the articles of a topic, and what became of its facts in a graph."""
+    star = _joined(row) if graph is None else _look_up(row["topic"], graph)
+    topic = Topic(row["topic"], [*star.names, row["title"]], star.relations)
+    return Linker(topic, options), star.counts
 
 
 class _Star(NamedTuple):

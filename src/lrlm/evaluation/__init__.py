@@ -16,7 +16,6 @@ from lrlm.evaluation.document_scores import (
     outside_perplexity,
     perplexity,
 )
-from lrlm.evaluation.evaluate import evaluate
 from lrlm.evaluation.gold import (
     Claim,
     Counts,
@@ -31,6 +30,7 @@ from lrlm.evaluation.gold import (
 from lrlm.evaluation.mentions import MentionStatistics, mention_statistics
 from lrlm.evaluation.relation_bins import RelationBin, binned_log_probs, relation_bins
 from lrlm.evaluation.results import Evaluation, RunResult
+from lrlm.evaluation.side_by_side import evaluate
 from lrlm.evaluation.significance import Significance, compare
 
 __all__ = [

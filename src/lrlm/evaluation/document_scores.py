@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from lrlm.arrays import Floats
 from lrlm.batching import Collator, EncodedDocument, Encoder, evaluation_batches
@@ -48,23 +47,21 @@ class DocumentScore:
     id: str
     relations: int
     """Of its topic, the title not counted."""
-    tokens: int
+    words: int
     """Words of the text as the corpus has them, whatever the tokens of the model are; the end of
     the text is not counted."""
     text_bytes: int
     """Bytes of the text in UTF-8."""
-    unknown_tokens: int
-    inside_tokens: int
-    """Tokens that some candidate span covers."""
+    unknown_words: int
+    """Words that have to be spelled."""
+    inside_words: int
+    """Words that some candidate span covers, as the model's corpus is linked."""
+    outside_words: int
+    """Words that none covers."""
     end_nats: float
     """−log P that the text ends where it does."""
     inside_nats: Mapping[Spelling, float]
     outside_nats: Mapping[Spelling, float]
-
-    @property
-    def outside_tokens(self) -> int:
-        """Tokens that no candidate span covers, the end not counted."""
-        return self.tokens - self.inside_tokens
 
     def nats(self, spelling: Spelling = Spelling.OPEN, *, count_end: bool = False) -> float:
         """−log P of the document."""
@@ -72,8 +69,8 @@ class DocumentScore:
         return text + self.end_nats if count_end else text
 
     def units(self, *, count_end: bool = False) -> int:
-        """Count what `nats` pays for, under the same mask."""
-        return self.tokens + 1 if count_end else self.tokens
+        """Count the words that `nats` is the cost of, and the end if it is counted."""
+        return self.words + 1 if count_end else self.words
 
 
 Judge = Callable[[Sequence[LinkedDocument], Sequence[ScoredDocument]], None]
@@ -103,13 +100,9 @@ def score_documents(
     for batch in evaluation_batches([document.tokens for document in encoded], batch_size):
         members = [documents[number] for number in batch]
         scored = read_documents(model, collator, [encoded[number] for number in batch])
-        covered_BT = pad_sequence([_covered(each.encoded) for each in scored], batch_first=True)
-        inside_tokens = covered_BT.sum(1).tolist()
         sums = {
             spelling: _inside_and_outside(
-                scored,
-                [_log_probs(each, spelling, unknown_id, unknown_words) for each in scored],
-                covered_BT,
+                scored, [_log_probs(each, spelling, unknown_id, unknown_words) for each in scored]
             )
             for spelling in Spelling
         }
@@ -123,7 +116,6 @@ def score_documents(
                     for spelling, (inside, outside) in sums.items()
                 },
                 unknown_id,
-                inside_tokens=inside_tokens[row],
                 words=len(members[row].tokens) if words is None else words[number],
             )
         progress("scoring", len(found), len(documents))
@@ -143,10 +135,14 @@ def _log_probs(
 
 
 def _inside_and_outside(
-    scored: Sequence[ScoredDocument], spellings: Sequence[Tensor], covered_BT: Tensor
+    scored: Sequence[ScoredDocument], spellings: Sequence[Tensor]
 ) -> tuple[list[float], list[float]]:
     """Sum the nats of each document inside and outside of its candidate spans."""
-    blocks = block_sums(lattice_of(scored, spellings))
+    lattice = lattice_of(scored, spellings)
+    blocks = block_sums(lattice)
+    covered_BT = torch.zeros(lattice.words_BT.shape, dtype=torch.bool)
+    for row, document in enumerate(scored):
+        covered_BT[row, : document.encoded.tokens] = torch.from_numpy(_covered(document.encoded))
     is_inside_K = covered_BT[blocks.row_K, blocks.start_K]
     sums = []
     for part_K in (is_inside_K, ~is_inside_K):
@@ -156,12 +152,12 @@ def _inside_and_outside(
     return sums[0], sums[1]
 
 
-def _covered(document: EncodedDocument) -> Tensor:
-    """Say which tokens some candidate span covers, whatever the model does with it: (N,)."""
-    covered_N = np.zeros(document.tokens, dtype=bool)
+def _covered(document: EncodedDocument) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Say which tokens some candidate span covers, whatever the model does with it."""
+    covered = np.zeros(document.tokens, dtype=bool)
     for start, end in document.edges_E4[:, :2].tolist():
-        covered_N[start:end] = True
-    return torch.from_numpy(covered_N)
+        covered[start:end] = True
+    return covered
 
 
 def _document_score(
@@ -170,7 +166,6 @@ def _document_score(
     sums: Mapping[Spelling, tuple[float, float]],
     unknown_id: int | None,
     *,
-    inside_tokens: int,
     words: int,
 ) -> DocumentScore:
     end_nats = -scored.end_score
@@ -180,13 +175,16 @@ def _document_score(
             " is a word of it impossible to spell and to copy?"
         )
     encoded = scored.encoded
+    candidates = (document.mentions[number] for number in encoded.mention_E.tolist())
+    inside = {word for mention in candidates for word in range(mention.start, mention.end)}
     return DocumentScore(
         id=document.id,
         relations=sum(relation.type != TITLE for relation in document.relations),
-        tokens=words,
+        words=words,
         text_bytes=len(document.text.encode()),
-        unknown_tokens=int((encoded.tokens_N == unknown_id).sum()) if unknown_id is not None else 0,
-        inside_tokens=inside_tokens,
+        unknown_words=int((encoded.tokens_N == unknown_id).sum()) if unknown_id is not None else 0,
+        inside_words=len(inside),
+        outside_words=len(document.tokens) - len(inside),
         end_nats=end_nats,
         inside_nats={spelling: inside for spelling, (inside, _) in sums.items()},
         outside_nats={spelling: outside for spelling, (_, outside) in sums.items()},
@@ -209,20 +207,20 @@ def perplexity(
 def inside_perplexity(
     scores: Sequence[DocumentScore], spelling: Spelling = Spelling.OPEN
 ) -> float | None:
-    """Give the perplexity of the tokens that some candidate span covers."""
+    """Give the perplexity of the words that some candidate span covers."""
     return _perplexity(
         math.fsum(score.inside_nats[spelling] for score in scores),
-        sum(score.inside_tokens for score in scores),
+        sum(score.inside_words for score in scores),
     )
 
 
 def outside_perplexity(
     scores: Sequence[DocumentScore], spelling: Spelling = Spelling.OPEN
 ) -> float | None:
-    """Give the perplexity of the tokens that no candidate span covers; ends are none of them."""
+    """Give the perplexity of the words that no candidate span covers; ends are none of them."""
     return _perplexity(
         math.fsum(score.outside_nats[spelling] for score in scores),
-        sum(score.outside_tokens for score in scores),
+        sum(score.outside_words for score in scores),
     )
 
 

@@ -94,7 +94,7 @@ class Tally:
                     self._wrong[level].append(probability)
 
     def counts(self, threshold: float = 0.0) -> dict[Level, Counts]:
-        """Count the claims that are at least so probable."""
+        """Count the claims that are at least as probable as a threshold."""
         found = {}
         for level in Level:
             right = sum(each >= threshold for each in self._right[level])

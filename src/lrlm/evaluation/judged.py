@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
-from lrlm.lattice import best_paths, explain
-from lrlm.models import ScoredDocument, lattice_of
+from lrlm.annotation.explained import ExplainedDocument, explain_documents
+from lrlm.models import ScoredDocument
 from lrlm.text import LinkedDocument, Mention
 
 
@@ -33,46 +31,16 @@ class JudgedDocument:
 def judge(
     documents: Sequence[LinkedDocument], scored: Sequence[ScoredDocument]
 ) -> list[JudgedDocument]:
-    """Explain the candidates of a batch of documents; the probabilities are exact."""
-    lattice = lattice_of(scored)
-    numbers: list[dict[tuple[str, str], int]] = [{} for _ in documents]
-    mentions: list[list[Mention]] = []
-    labels: list[int] = []
-    for document, its_scores, label_of in zip(documents, scored, numbers, strict=True):
-        listed = [document.mentions[n] for n in its_scores.encoded.mention_E.tolist()]
-        mentions.append(listed)
-        for mention in listed:
-            relation = document.relations[mention.relation]
-            fact = relation.type, relation.object
-            labels.append(label_of.setdefault(fact, len(label_of)))
-    spans = explain(lattice, torch.tensor(labels, dtype=torch.long), most_mixtures=0)
-    _, paths = best_paths(lattice)
-    judged = []
-    before = 0  # candidates of the documents before
-    for row, its_scores in enumerate(scored):
-        facts = list(numbers[row])
-        in_words = {
-            tuple(edge): (mention.start, mention.end)
-            for edge, mention in zip(
-                its_scores.encoded.edges_E4[:, :2].tolist(), mentions[row], strict=True
-            )
-        }
-        judged.append(
-            JudgedDocument(
-                tuple(
-                    JudgedSpan(
-                        *in_words[span.start, span.end],
-                        tuple((facts[label], probability) for label, probability in span.copies),
-                        span.words,
-                    )
-                    for span in spans[row]
-                ),
-                tuple(
-                    mentions[row][step.edge - before]
-                    for step in paths[row]
-                    if step.edge is not None
-                ),
-            )
-        )
-        before += len(mentions[row])
-    return judged
+    """Say what a model claims of a batch of documents; the probabilities are exact."""
+    return [_judged(each) for each in explain_documents(documents, scored, most_mixtures=0)]
+
+
+def _judged(explained: ExplainedDocument) -> JudgedDocument:
+    spans = []
+    for span in explained.spans:
+        first_label, _ = span.copies[0]
+        mention = explained.candidate(span.start, span.end, first_label)
+        facts = tuple((explained.facts[label], probability) for label, probability in span.copies)
+        spans.append(JudgedSpan(mention.start, mention.end, facts, span.words))
+    best_path = tuple(explained.mentions[number] for number in explained.best)
+    return JudgedDocument(tuple(spans), best_path)

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from lrlm.artifacts import AnyPath
 from lrlm.corpora import prune, topic_of
 from lrlm.errors import InputError
-from lrlm.evaluation.comparable_runs import corpus_for, open_runs, short_names
+from lrlm.evaluation.side_by_side import corpus_for, open_runs, short_names
+from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.pieces import CopiedForm, WrittenToken
-from lrlm.generation.sampling import Sampler
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run
@@ -59,7 +60,7 @@ class MentionStatistics:
 
 
 def mention_statistics(
-    runs: Sequence[Path | str],
+    runs: AnyPath | Sequence[AnyPath],
     *,
     topics: int,
     samples: int = 10,

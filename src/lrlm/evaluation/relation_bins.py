@@ -11,7 +11,7 @@ from lrlm.evaluation.document_scores import DocumentScore, Spelling
 
 @dataclass(frozen=True, slots=True)
 class RelationBin:
-    """Documents whose topics have about as many relations."""
+    """Documents whose topics have about the same number of relations."""
 
     fewest: int
     most: int
@@ -22,10 +22,10 @@ class RelationBin:
 
 
 def relation_bins(scores: Sequence[DocumentScore], bins: int = 10) -> list[RelationBin]:
-    """Group documents into at most so many bins, of about as many documents each.
+    """Group documents into at most `bins` bins with about the same number of documents.
 
-    Documents with as many relations are never separated, so bins are fewer where many have the
-    same number. The grouping depends on the documents alone, not on the model.
+    Documents with the same number of relations are never separated, so there are fewer bins where
+    many have the same number. The grouping depends on the documents alone, not on the model.
     """
     check_at_least("bins", bins, 1)
     counts = Counter(score.relations for score in scores)

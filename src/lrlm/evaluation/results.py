@@ -45,6 +45,8 @@ class RunResult:
     """What must be known to read the figures; it begins with a mark."""
     is_baseline: bool = False
     """Whether other models are compared with it."""
+    is_relinked: bool = False
+    """Whether the texts were linked anew, as the run's training corpus was linked."""
     unknown_words: int = 0
     """|V_out|: distinct words of the corpus outside the run's vocabulary."""
     words_to_spell: int = 0
@@ -62,7 +64,12 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Runs side by side on one split of a corpus."""
+    """Runs side by side on one split of a corpus.
+
+    >>> evaluation = lrlm.evaluate(["runs/vanilla", "runs/lrlm"], corpus="corpus")
+    >>> [(run.name, run.model_label, run.backbone_label) for run in evaluation.runs]
+    [('vanilla', 'Vanilla LM', 'LSTM'), ('lrlm', 'LRLM', 'LSTM')]
+    """
 
     corpus: str
     split: str
@@ -83,7 +90,11 @@ class Evaluation:
     """Distinct unknown words of the split."""
 
     def perplexities(self, run: RunResult) -> dict[str, float | None]:
-        """Give all perplexities of a run."""
+        """Give all perplexities of a run.
+
+        >>> list(evaluation.perplexities(evaluation.runs[0]))
+        ['perplexity', 'upp', 'oracle_spelling', 'inside', 'outside']
+        """
         return {
             "perplexity": perplexity(run.scores, count_end=self.count_end),
             "upp": perplexity(run.scores, Spelling.UPP, count_end=self.count_end),
@@ -93,15 +104,28 @@ class Evaluation:
         }
 
     def log_probs(self, run: RunResult) -> list[float]:
-        """Give a run's mean log-probability of a word in each bin."""
+        """Give a run's mean log-probability of a word in each bin of `bins`.
+
+        >>> len(evaluation.log_probs(evaluation.runs[0])) == len(evaluation.bins)
+        True
+        """
         return binned_log_probs(run.scores, self.bins, count_end=self.count_end)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values; docs/evaluation.md describes every field."""
+        """Give everything as plain values; docs/evaluation.md describes every field.
+
+        >>> [run["model"] for run in evaluation.to_dict()["runs"]]
+        ['vanilla', 'lrlm']
+        """
         return _evaluation(self)
 
     def to_json(self) -> str:
-        """Write `to_dict` as JSON."""
+        """Write `to_dict` as JSON.
+
+        >>> from pathlib import Path
+        >>> Path("results.json").write_text(evaluation.to_json()) > 0
+        True
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
 
@@ -137,6 +161,10 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         "model": run.kind,
         "backbone": run.backbone,
         "is_joint_with_one_annotation": run.is_joint,
+        "is_relinked": run.is_relinked,
+        "unknown_words": run.unknown_words,
+        "words_to_spell": run.words_to_spell,
+        "published_words": run.published_words,
         **evaluation.perplexities(run),
         "bits_per_byte": run.bits_per_byte,
         "tokens": sum(score.units(count_end=evaluation.count_end) for score in run.scores),
@@ -201,9 +229,9 @@ def _document(score: DocumentScore) -> dict[str, Any]:
     return {
         "id": score.id,
         "relations": score.relations,
-        "tokens": score.tokens,
-        "unknown_tokens": score.unknown_tokens,
-        "inside_tokens": score.inside_tokens,
+        "tokens": score.words,
+        "unknown_tokens": score.unknown_words,
+        "inside_tokens": score.inside_words,
         "end_nats": score.end_nats,
         "nats": {spelling.value: score.nats(spelling) for spelling in Spelling},
         "inside_nats": {spelling.value: score.inside_nats[spelling] for spelling in Spelling},

@@ -124,13 +124,13 @@ def _job(
         doing,
         corpus=str(corpus.folder),
         config=asdict(config),
-        folder=str(cache_folder / f"{kind}-{digest(made_from)[:16]}"),
+        folder=str(cache_folder / f"{kind}-{_digest(made_from)[:16]}"),
         made_from=made_from,
         threads=threads,
     )
 
 
-def digest(made_from: dict[str, Any]) -> str:
+def _digest(made_from: dict[str, Any]) -> str:
     """Give the SHA-256 of what something is made from."""
     text = json.dumps(made_from, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

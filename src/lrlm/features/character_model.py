@@ -54,7 +54,7 @@ _NO_TARGET = -100
 """What `cross_entropy` leaves out."""
 
 _BATCHES_IN_POOL = 20
-"""Words of so many batches are sorted by length together, which leaves little to pad."""
+"""Words of this many batches are sorted by length together, which leaves little to pad."""
 
 
 class Alphabet:

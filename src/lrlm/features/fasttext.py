@@ -97,7 +97,7 @@ class _Sentences:
         self._words = self._total = 0
 
     def expect(self, epochs: int) -> None:
-        """All texts have been read once, and will be read so many times more."""
+        """Note that all texts were read once, and how many more times they will be read."""
         self._words, self._total = 0, epochs * self._words
 
     def __iter__(self) -> Iterator[Sequence[str]]:

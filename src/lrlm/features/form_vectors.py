@@ -145,7 +145,7 @@ class SubwordFeaturiser:
         return {word: row for row, word in enumerate(self.words)}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what a copy has of its own: the cache and its lock."""
+        """Leave out the cache and its lock: a copy has its own."""
         return {**self.__dict__, "_kept": None, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

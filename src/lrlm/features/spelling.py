@@ -144,7 +144,7 @@ class SpellingModel:
         return cls(alphabet, FrozenCharacters(weights))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what a copy has of its own: the cache and its lock."""
+        """Leave out the cache and its lock: a copy has its own."""
         return {**self.__dict__, "_cache": {}, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -45,7 +45,7 @@ _SECONDS_BETWEEN_REPORTS = 0.5
 """How often a worker reports progress at most."""
 
 _SECONDS_OF_SILENCE = 2.0
-"""After so long without news, the caller is told again what is being done."""
+"""After this many seconds without news, the caller is told again what is being done."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ class Job:
     """Threads that PyTorch may use."""
 
 
+_News = tuple[str, int, int] | Job | Future[None]
+"""Progress, a job that is done, or a thread that has no more to do."""
+
+
 def make_all(jobs: Sequence[Job], *, workers: int, progress: Progress) -> None:
     """Make everything that is not there yet; other processes may be making the same.
 
@@ -76,7 +80,7 @@ def make_all(jobs: Sequence[Job], *, workers: int, progress: Progress) -> None:
     todo: SimpleQueue[Job] = SimpleQueue()
     for job in jobs:
         todo.put(job)
-    news: SimpleQueue[tuple[str, int, int] | Future[None]] = SimpleQueue()
+    news: SimpleQueue[_News] = SimpleQueue()
     stopped = threading.Event()
 
     def employ(worker: _Worker) -> None:
@@ -91,14 +95,16 @@ def make_all(jobs: Sequence[Job], *, workers: int, progress: Progress) -> None:
             with _one_at_a_time(folder.with_name(f".{folder.name}.making"), stopped):
                 if not folder.exists():  # another process may have made it while we waited
                     worker.make(job, lambda *step: news.put(step))
+            news.put(job)
 
     with ExitStack() as stack:
         crew = [stack.enter_context(_worker()) for _ in range(min(workers, len(jobs)))]
         pool = stack.enter_context(ThreadPoolExecutor(len(crew), "worker"))
-        running = [pool.submit(employ, worker) for worker in crew]
-        for future in running:
-            future.add_done_callback(news.put)
+        running: list[Future[None]] = []
         try:
+            for worker in crew:
+                running.append(pool.submit(employ, worker))
+                running[-1].add_done_callback(news.put)
             _relay(news, len(running), progress)
         finally:
             stopped.set()
@@ -109,27 +115,25 @@ def make_all(jobs: Sequence[Job], *, workers: int, progress: Progress) -> None:
                 worker.process.kill()
 
 
-def _relay(
-    news: "SimpleQueue[tuple[str, int, int] | Future[None]]", running: int, progress: Progress
-) -> None:
+def _relay(news: "SimpleQueue[_News]", running: int, progress: Progress) -> None:
     """Tell the caller, in its own thread, what the workers do; raise what goes wrong there."""
     under_way: dict[str, tuple[int, int]] = {}
     while running:
         try:
-            step = news.get(timeout=_SECONDS_OF_SILENCE)
+            item = news.get(timeout=_SECONDS_OF_SILENCE)
         except Empty:
             for doing, (done, total) in under_way.items():
                 progress(doing, done, total)
             continue
-        if isinstance(step, Future):
-            step.result()
+        if isinstance(item, Future):
+            item.result()
             running -= 1
-            continue
-        doing, done, total = step
-        under_way[doing] = done, total
-        if total and done == total:
-            del under_way[doing]
-        progress(doing, done, total)
+        elif isinstance(item, Job):
+            under_way.pop(item.doing, None)
+        else:
+            doing, done, total = item
+            under_way[doing] = done, total
+            progress(doing, done, total)
 
 
 @contextmanager
@@ -196,16 +200,16 @@ class _Worker:
             elif what == "OSError":
                 raise OSError(*rest)
             else:
-                raise getattr(errors, what)(*rest)
+                raise getattr(errors, what, LrlmError)(*rest)
         self._explain_death(job)
 
     def _explain_death(self, job: Job) -> NoReturn:
         code = self.process.wait()
         self._stderr.seek(0)
-        last = self._stderr.read().decode(errors="replace").strip().rpartition("\n")[2]
+        reason = self._stderr.read().decode(errors="replace").strip().rpartition("\n")[2]
         if code < 0:
-            last = f"ended by signal {-code}; is there too little memory?"
-        raise LrlmError(f"{job.doing} failed: the process that did it {last or 'ended'}")
+            reason = f"its process was ended by signal {-code}; is there too little memory?"
+        raise LrlmError(f"{job.doing} failed: {reason or 'its process ended'}")
 
 
 def serve(make: Callable[[Job, Progress], None]) -> None:

@@ -1,13 +1,125 @@
-"""Write texts side by side, one token of each in every step."""
+"""Write texts side by side, one token of each in every step, within what was asked of them.
 
-from collections.abc import Iterator
+All texts have the same length at every step, for each gets one token a step.
+
+Shapes: B texts, X texts that choose, R relations, F forms, M wishes (relations that must be used).
+"""
+
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
-from lrlm.generation.rules import Rules
+from lrlm.corpora import LinkableRelation
+from lrlm.errors import InputError
+from lrlm.generation.options import GenerationOptions, RelationWish
 from lrlm.heads import Choosing
-from lrlm.models.writing import NO_FORM, Writer, WritingState, Written
+from lrlm.knowledge.topic import near_matches
+from lrlm.models.writing import NO_FORM, Limits, Writer, WritingState, Written
+
+
+class Rules:
+    """Keeps account of what texts have used, and says what they may do."""
+
+    def __init__(
+        self,
+        options: GenerationOptions,
+        relations: Sequence[LinkableRelation],
+        writer: Writer,
+        *,
+        texts: int,
+    ) -> None:
+        topic = writer.topic
+        self._options = options
+        self._relation_F = topic.relation_F
+        # A form that is copied token by token can be left after its first one. In whatever context
+        # a form stands, it never takes more room than this.
+        length_F = topic.length_CF.amax(0)
+        self._cost_F = length_F if writer.copies_whole_forms else torch.ones_like(length_F)
+        self._longest = int(self._cost_F.max()) if len(self._cost_F) else 0
+        self._wanted_MR = _wanted(options.must_use, relations).to(topic.relation_F.device)
+        self._least_M = torch.tensor(
+            [int(self._cost_F[wanted_R[topic.relation_F]].min()) for wanted_R in self._wanted_MR],
+            dtype=torch.long,
+            device=topic.relation_F.device,
+        )
+        self._uses_BR = topic.relation_F.new_zeros(texts, len(relations))
+        self._counts_uses = options.max_uses is not None or bool(options.must_use)
+        needed = int(self._least_M.sum())
+        if needed > options.max_length:
+            raise InputError(
+                f"what must be used takes {needed} tokens at least, more than max_length"
+                f" ({options.max_length}) allows"
+            )
+
+    def limits(self, written: int, rows_X: Tensor) -> Limits:
+        """Say what the texts of these rows may do next, given how many tokens they have."""
+        room = self._options.max_length - written
+        may_end = written >= self._options.min_length
+        yes_X = torch.ones_like(rows_X, dtype=torch.bool)
+        if not self._counts_uses:
+            fits_F = self._cost_F <= room
+            return Limits(
+                yes_X if may_end else ~yes_X,
+                yes_X,
+                fits_F.expand(len(rows_X), -1),
+                is_free=room >= self._longest,
+            )
+        uses_XR = self._uses_BR[rows_X]
+        is_used_X1R = uses_XR.bool()[:, None]
+        missing_XM = ~(is_used_X1R & self._wanted_MR).any(2)
+        needed_XM = missing_XM * self._least_M
+        needed_X = needed_XM.sum(1)
+        # Whatever is written now must leave room for all that is then still missing.
+        settled_XR = (needed_XM[:, :, None] * self._wanted_MR).sum(1)
+        room_XR = room - needed_X[:, None] + settled_XR
+        if self._options.max_uses is not None:
+            room_XR = torch.where(uses_XR < self._options.max_uses, room_XR, 0)
+        return Limits(
+            may_end_X=~missing_XM.any(1) & may_end,
+            word_X=room - 1 >= needed_X,
+            form_XF=self._cost_F <= room_XR[:, self._relation_F],
+        )
+
+    def note(self, rows_X: Tensor, last: Written, written: Written) -> None:
+        """Count the uses that begin with the tokens of these rows."""
+        if not self._counts_uses:
+            return
+        goes_on_X = (written.form_B == last.form_B) & (written.position_B == last.position_B + 1)
+        begins = ((written.form_B != NO_FORM) & ~goes_on_X).nonzero().squeeze(1)
+        self._uses_BR[rows_X[begins], self._relation_F[written.form_B[begins]]] += 1
+
+    def select(self, rows: Tensor) -> None:
+        """Go on with the texts of these rows alone."""
+        self._uses_BR = self._uses_BR[rows]
+
+
+def _wanted(wishes: Sequence[RelationWish], relations: Sequence[LinkableRelation]) -> Tensor:
+    """Say which relations fulfil each wish: (M, R)."""
+    wanted_MR = torch.zeros(len(wishes), len(relations), dtype=torch.bool)
+    for row, wish in enumerate(wishes):
+        type_, object_ = (wish, None) if isinstance(wish, str) else wish
+        alike = [place for place, relation in enumerate(relations) if relation.type == type_]
+        if not alike:
+            known = {relation.type for relation in relations}
+            raise InputError(
+                f"the topic has no relation {type_!r} that could be used"
+                + (near_matches(type_, known) or f"; it has: {', '.join(sorted(known)) or 'none'}")
+            )
+        if object_ is not None:
+            known = {relations[place].object for place in alike}
+            alike = [
+                place
+                for place in alike
+                if object_ == relations[place].object or object_ in relations[place].texts
+            ]
+            if not alike:
+                raise InputError(
+                    f"the topic has no {type_!r} named {object_!r}; it has:"
+                    f" {', '.join(map(repr, sorted(known)))}"
+                )
+        wanted_MR[row, alike] = True
+    return wanted_MR
 
 
 def decode(

@@ -4,19 +4,223 @@ All texts are written side by side, one token of each at a time. Afterwards they
 side, and the most probable per token come first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 
+import numpy as np
 import torch
 
+from lrlm.arrays import Floats, Integers
+from lrlm.batching import NOT_A_FACT, EncodedDocument, surface_forms, unique_words
+from lrlm.corpora import Linker, check_text
 from lrlm.errors import InputError
+from lrlm.generation.decoding import Rules, decode
 from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.generation.options import GenerationOptions
-from lrlm.generation.sampling import Sampler
+from lrlm.generation.pieces import CopiedForm, PieceWriter, WrittenToken
+from lrlm.heads import Choosing
 from lrlm.knowledge import Topic
+from lrlm.models import document_nats
+from lrlm.models.writing import NO_FORM, EncodedTopic, WritingState, Written
 from lrlm.runs.run import Run
+from lrlm.text import LinkableRelation, LinkedDocument, SurfaceForm, tokenise
 
 MOST_SAMPLES = 10_000
 """Texts that are written side by side: they are all in memory at once."""
+
+
+_SCORED_AT_ONCE = 100
+
+
+class Sampler:
+    """Everything that the texts of one call share: the topic, the prompt, and chance."""
+
+    def __init__(self, run: Run, topic: Topic, options: GenerationOptions, seed: int) -> None:
+        if not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
+            raise InputError(f"a seed must be a whole number of 64 bits, not {seed!r}")
+        self._run = run
+        self._options = options
+        self._prompt = options.prompt.strip()
+        if self._prompt:
+            check_text(self._prompt)
+        link_options = run.link_options.for_raw_text()
+        self._profile = link_options.profile
+        self._linker = Linker(topic, link_options)
+        self.relations = self._linker.relations
+        self.forms = [
+            CopiedForm(relation, form, run.space.form_tokens(form))
+            for relation in self.relations
+            for form in surface_forms(relation)
+        ]
+        self.writer = run.model.writer(encode_topic(run, self.relations))
+        if options.must_use and not self.writer.uses_relations:
+            raise InputError(
+                f"a {run.model.label} writes words only and uses no relations; must_use needs a"
+                " model that copies names, such as LRLM"
+            )
+        generator = torch.Generator(next(run.model.parameters()).device).manual_seed(seed)
+        self._choosing = Choosing(
+            options.temperature, options.top_k, options.top_p, options.greedy, generator
+        )
+        spelling_seed = torch.randint(2**62, (), generator=torch.Generator().manual_seed(seed))
+        self._spellings = run.space.spellings(
+            seed=int(spelling_seed),
+            temperature=options.spelling_temperature,
+            capitals=not options.only_known_names,
+        )
+
+    def begin_text(self) -> PieceWriter:
+        """Begin one text."""
+        return PieceWriter(
+            self._run.space.begin_text(
+                self._prompt, profile=self._profile, spellings=self._spellings
+            ),
+            self.forms,
+            prompt=self._prompt,
+            prompt_log_prob=self.prompt_log_prob,
+        )
+
+    def tokens(self, texts: int) -> Iterator[tuple[int, WrittenToken | None]]:
+        """Write texts; each token comes with the number of its text, and None is the end of one."""
+        rules = Rules(self._options, self.relations, self.writer, texts=texts)
+        steps = decode(
+            self.writer,
+            rules,
+            self._choosing,
+            begun=self._read_prompt(),
+            texts=texts,
+            max_length=self._options.max_length,
+        )
+        end_id = self._run.space.end_id
+        for text_B, written in steps:
+            columns = (
+                text_B, written.token_B, written.form_B, written.position_B, written.log_prob_B,
+            )  # fmt: skip
+            for number, token, form, position, log_prob in zip(
+                *(column.tolist() for column in columns), strict=True
+            ):
+                if form == NO_FORM and token == end_id:
+                    yield number, None
+                else:
+                    yield number, WrittenToken(token, log_prob, form, position)
+
+    def result(
+        self, text: PieceWriter, pieces: list[Piece], marginal_log_prob: float, ended: bool
+    ) -> GeneratedText:
+        """Give a finished text."""
+        prompt = [] if text.prompt is None else [text.prompt]
+        return GeneratedText(
+            text.text,
+            (*prompt, *pieces),
+            tuple(text.tokens),
+            written_tokens=len(text.tokens) - self._encoded_prompt.tokens,
+            log_prob=sum(piece.log_prob for piece in pieces),
+            marginal_log_prob=marginal_log_prob,
+            is_joint=self._run.model.is_joint,
+            ended=ended,
+        )
+
+    def marginal_log_probs(self, texts: Sequence[PieceWriter]) -> list[float]:
+        """Give log P(text | prompt) of each text, the end not counted, summed over how it was made.
+
+        Alias LM is told the same names as it was told when it wrote.
+        """
+        documents = [self._encode(self._link(text)) for text in texts]
+        totals: list[float] = []
+        for start in range(0, len(documents), _SCORED_AT_ONCE):
+            totals += self._log_probs(documents[start : start + _SCORED_AT_ONCE])
+        return [total - self.prompt_log_prob for total in totals]
+
+    @cached_property
+    def prompt_log_prob(self) -> float:
+        """Give log P of the prompt."""
+        return self._log_probs([self._encoded_prompt])[0] if self._prompt else 0.0
+
+    @cached_property
+    def _encoded_prompt(self) -> EncodedDocument:
+        tokens = tokenise(self._prompt, self._profile)
+        return self._encode(self._linker.link_tokens(self._prompt, tokens))
+
+    def _read_prompt(self) -> WritingState:
+        """Read the prompt, under its one annotation where a model reads one."""
+        so_far = self.writer.begin()
+        encoded = self._encoded_prompt
+        form_N = np.full(encoded.tokens, NO_FORM)
+        position_N = np.zeros(encoded.tokens, dtype=np.int64)
+        if encoded.copies is not None:
+            first_R = np.cumsum([0, *(len(relation.forms) for relation in self.relations)])
+            copied_N = encoded.copies.relation_N != NOT_A_FACT
+            form_N[copied_N] = (first_R[encoded.copies.relation_N] + encoded.copies.form_N)[
+                copied_N
+            ]
+            position_N = encoded.copies.position_N
+        for token_1, form_1, position_1 in torch.from_numpy(
+            np.stack([encoded.tokens_N, form_N, position_N], axis=1)
+        ).to(so_far.states_BD.device)[..., None]:
+            context_1 = torch.zeros_like(token_1)
+            written = Written(token_1, form_1, position_1, context_1, so_far.last.log_prob_B)
+            so_far = self.writer.read(so_far, written)
+        return so_far
+
+    def _link(self, text: PieceWriter) -> LinkedDocument:
+        """Link a text; what was written begins a segment, so no name reaches out of the prompt."""
+        words = text.words(self._profile)
+        linked = self._linker.link_tokens(text.text, words)
+        prompt = len(tokenise(self._prompt, self._profile))
+        kept = (each for each in linked.mentions if not each.start < prompt < each.end)
+        return replace(linked, mentions=tuple(kept))
+
+    def _encode(self, document: LinkedDocument) -> EncodedDocument:
+        encoded = self._run.encoder.encode_one(document)
+        if encoded.aliases is None:
+            return encoded
+        return replace(encoded, aliases=self.writer.topic.aliases_P.cpu().numpy())
+
+    def _log_probs(self, documents: list[EncodedDocument]) -> list[float]:
+        found = document_nats(self._run.model, self._run.collator.windows(documents))
+        log_probs: list[float] = (found.end_nats_B - found.nats_B).tolist()
+        return log_probs
+
+
+def encode_topic(run: Run, relations: Sequence[LinkableRelation]) -> EncodedTopic:
+    """Write a topic's relations and all their forms as tensors."""
+    parameter = next(run.model.parameters())
+    encoder, space = run.encoder, run.space
+    types_R, objects_R = encoder.relation_ids(relations)
+    forms = [form for relation in relations for form in surface_forms(relation)]
+    tokens = [
+        [space.encode_form(form, before=space.example_before(context)) for form in forms]
+        for context in range(space.contexts)
+    ]
+    lengths = [[len(ids) for ids in row] for row in tokens]
+    length_CF = np.array(lengths, dtype=np.int64).reshape(len(tokens), len(forms))
+    tokens_CFL = np.zeros((*length_CF.shape, length_CF.max(initial=1)), dtype=np.int64)
+    for context, row in enumerate(tokens):
+        for place, ids in enumerate(row):
+            tokens_CFL[context, place, : len(ids)] = ids
+
+    def here(numbers: Integers | Floats) -> torch.Tensor:
+        return torch.from_numpy(numbers).to(parameter.device)
+
+    features_FW = run.features.featuriser.vectors([form.words for form in forms])
+    counts_R = [len(relation.forms) for relation in relations]
+    return EncodedTopic(
+        types_R=here(types_R),
+        objects_R=here(objects_R),
+        relation_F=here(np.repeat(np.arange(len(relations)), counts_R)),
+        features_FW=here(features_FW).to(parameter.dtype),
+        tokens_CFL=here(tokens_CFL),
+        length_CF=here(length_CF),
+        aliases_P=here(encoder.encode_aliases(_canonical_forms(relations))),
+        end_id=space.end_id,
+        context_after=space.context_after,
+    )
+
+
+def _canonical_forms(relations: Sequence[LinkableRelation]) -> list[SurfaceForm]:
+    """List the first form of every object, each once."""
+    return unique_words(surface_forms(relation)[0] for relation in relations)
 
 
 @torch.inference_mode()

@@ -40,9 +40,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """One written text; the probabilities are of what was written, given the prompt.
+    """A generated text; the probabilities are of what was written, given the prompt.
 
     The end of the text is in none of them, as it is in no perplexity.
+
+    >>> topic = Topic("Norway", relations=[Relation("capital", "Oslo")])
+    >>> prompt = "Norway is a country. The capital is"
+    >>> (text,) = lrlm.load().generate(topic, samples=1, prompt=prompt, greedy=True, max_length=1)
+    >>> text.text
+    'Norway is a country. The capital is Oslo'
+    >>> [(piece.source, piece.type) for piece in text.pieces]
+    [('prompt', None), ('relation', 'capital')]
     """
 
     text: str
@@ -55,7 +63,8 @@ class GeneratedText:
     log_prob: float
     """Of the choices that were made, one after the other."""
     marginal_log_prob: float
-    """Of the text, however it may have been made."""
+    """Of the text, however it may have been made: the finished text is read once more, in the
+    tokens that any text of these characters has."""
     is_joint: bool
     """Whether `marginal_log_prob` is that of the text and one annotation of it, as for NKLM."""
     ended: bool
@@ -69,7 +78,11 @@ class GeneratedText:
         return perplexity_per_word(-self.marginal_log_prob, self.written_tokens)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values; docs/generate.md describes every field."""
+        """Give everything as plain values; docs/generate.md describes every field.
+
+        >>> text.to_dict()["pieces"][1]["object"]
+        'Oslo'
+        """
         return {
             "text": self.text,
             "tokens": list(self.tokens),
@@ -83,12 +96,16 @@ class GeneratedText:
         }
 
     def to_json(self) -> str:
-        """Write `to_dict` as one line of JSON."""
+        """Write `to_dict` as one line of JSON.
+
+        >>> text.to_json()
+        '{"text":"Norway is a country. The capital is Oslo","tokens":[...}'
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
     def _repr_html_(self) -> str:
         """Show the text with its copied names marked, in a notebook."""
-        from lrlm.generation.html import html_fragment
+        from lrlm.generation.views import html_fragment
 
         return html_fragment(self)
 
@@ -101,7 +118,7 @@ def generated_to_json(
     seed: int,
     options: GenerationOptions,
 ) -> dict[str, Any]:
-    """Give what was written as plain values, with all that it takes to write it again."""
+    """Give what was written as plain values, with what is needed to write it again."""
     return {
         "format": FORMAT,
         "version": VERSION,

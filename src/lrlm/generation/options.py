@@ -39,7 +39,7 @@ class GenerationOptions:
     temperature: float = 1.0
     """Below 1 the probable becomes more probable, above 1 less."""
     top_k: int | None = None
-    """Choose only among so many of the most probable choices."""
+    """Choose only among this many of the most probable choices."""
     top_p: float | None = None
     """Choose only among the most probable choices that together have this probability."""
     greedy: bool = False

@@ -2,9 +2,14 @@
 
 from lrlm.heads.choosing import Choosing, taken
 from lrlm.heads.clusters import SoftmaxCost, choose_cutoffs, measure_softmax_cost
-from lrlm.heads.forms import FormHead
-from lrlm.heads.relations import RelationConfig, RelationHead, RelationVectors, VectorTable
-from lrlm.heads.source import SourceHead
+from lrlm.heads.copying import (
+    FormHead,
+    RelationConfig,
+    RelationHead,
+    RelationVectors,
+    SourceHead,
+    VectorTable,
+)
 from lrlm.heads.words import (
     TokenChooser,
     TokenEmbedding,

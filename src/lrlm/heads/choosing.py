@@ -19,7 +19,7 @@ class Choosing:
     temperature: float = 1.0
     """Log-probabilities are divided by it: below 1 the probable becomes more probable."""
     top_k: int | None = None
-    """Only so many of the most probable choices are possible."""
+    """Only this many of the most probable choices are possible."""
     top_p: float | None = None
     """Only the most probable choices that together have this probability are possible."""
     greedy: bool = False

@@ -32,7 +32,7 @@ WORTH_IT = 0.8
 """Clusters are used only if they are expected to take at most this share of the full softmax."""
 
 _GRID = 28
-"""Cutoffs are looked for among so many sizes, evenly spaced in their logarithm."""
+"""Cutoffs are looked for among this many sizes, evenly spaced in their logarithm."""
 
 
 @dataclass(frozen=True, slots=True)

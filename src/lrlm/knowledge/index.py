@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 INDEX = "graph.sqlite"
 KEY_LENGTH = 40
-"""Characters of a key; what agrees in so many is told apart by the names themselves."""
+"""Characters of a key; longer names that agree in these are told apart by the names themselves."""
 WORDS = 4
 """Names of more words are found by their beginning only: those are titles and phrases."""
 

@@ -29,6 +29,10 @@ def best_paths(lattice: Lattice) -> tuple[Tensor, list[list[Step]]]:
     taken, else the shorter edge, else the edge with the smaller number; then the same for the
     segments before it. A row that no path gets through has the score −inf and no steps. Scores are
     detached.
+
+    >>> scores_B, paths = best_paths(lattice)
+    >>> paths[0]
+    [Step(start=0, end=2, edge=0), Step(start=2, end=3, edge=None)]
     """
     working = in_working_form(lattice)
     blocks = cut_into_blocks(working)
@@ -46,6 +50,10 @@ def sample_paths(
     Draws are exact and independent: a path has the probability exp(score − log-marginal of its
     row). The same lattice and state of the generator give the same paths. A row that no path gets
     through has the score −inf and no steps. Scores are detached.
+
+    >>> scores_B, paths = sample_paths(lattice, generator=torch.Generator().manual_seed(1))
+    >>> paths[0][-1].end
+    3
     """
     working = in_working_form(lattice)
     blocks = cut_into_blocks(working)

@@ -26,6 +26,18 @@ class Lattice:
     Shapes, types and devices are always checked, without waiting for the device. The values are
     checked too unless `checked=False`, which is for callers that made the indices themselves: with
     wrong values and `checked=False`, results are undefined.
+
+    One text of three tokens, in which two spans may have been copied: the first two tokens, or all.
+
+    >>> import torch
+    >>> lattice = Lattice(
+    ...     words_BT=torch.tensor([[-2.0, -3.0, -1.0]]),
+    ...     lengths_B=torch.tensor([3]),
+    ...     row_E=torch.tensor([0, 0]),
+    ...     start_E=torch.tensor([0, 0]),
+    ...     end_E=torch.tensor([2, 3]),
+    ...     score_E=torch.tensor([-1.0, -4.0]),
+    ... )
     """
 
     words_BT: Tensor

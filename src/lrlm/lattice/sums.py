@@ -19,6 +19,9 @@ def log_marginal(lattice: Lattice) -> Tensor:
 
     It can be differentiated once with respect to `words_BT` and `score_E`; the gradient is the
     posteriors. An empty row gives 0. A row that no path gets through gives −inf and zero gradients.
+
+    >>> log_marginal(lattice)
+    tensor([-1.8571])
     """
     words_BT, score_E = lattice.words_BT, lattice.score_E
     if torch.is_grad_enabled() and (words_BT.requires_grad or score_E.requires_grad):
@@ -54,6 +57,10 @@ def block_sums(lattice: Lattice) -> BlockSums:
 
     The total of a row is the sum of its blocks' totals. An empty row has no blocks. Results are
     detached, and on the CPU where the lattice's device has no float64.
+
+    >>> blocks = block_sums(lattice)
+    >>> blocks.start_K, blocks.end_K
+    (tensor([0]), tensor([3]))
     """
     blocks = cut_into_blocks(in_working_form(lattice))
     totals_BT = block_totals(blocks, sweep(blocks))
@@ -77,6 +84,10 @@ def posteriors(lattice: Lattice) -> tuple[Tensor, Tensor]:
 
     It is the probability that a segmentation, drawn in proportion to its score, holds the segment.
     Padding has probability 0, and so has all of a row that no path gets through.
+
+    >>> word_BT, edge_E = posteriors(lattice)
+    >>> edge_E
+    tensor([0.8668, 0.1173])
     """
     word_BT, edge_E = _shares(in_working_form(lattice))[1:]
     return (

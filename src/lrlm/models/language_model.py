@@ -1,4 +1,4 @@
-"""What every language model is: a composition that scores the segments of a window, and writes.
+"""What every language model is: a composition that scores texts, window by window, and writes them.
 
 Shapes: B rows (documents of the window), T tokens, E candidate edges, X tokens of all rows without
 padding, D width.

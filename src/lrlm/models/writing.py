@@ -1,4 +1,4 @@
-"""What it takes to write text with a model: a topic in tensors, and one choice after another.
+"""How text is generated with a model: a topic in tensors, and one choice after another.
 
 B texts are written side by side. In every step each of them gets one token: either it is in the
 middle of a form that it copies as a whole, or its model chooses.

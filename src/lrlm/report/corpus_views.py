@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lrlm.characters import printable
 from lrlm.corpora.corpus import Corpus
-from lrlm.corpora.pruning import prune
+from lrlm.corpora.linking import prune
 from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.look import PASTEL, terminal_styles
 from lrlm.text.document import LinkedDocument, Mention

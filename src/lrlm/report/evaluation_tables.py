@@ -129,7 +129,7 @@ def annotation_sheet(runs: Sequence[RunResult], evaluation: Evaluation) -> Sheet
 
 
 def reliability_sheet(run: RunResult, evaluation: Evaluation) -> Sheet:
-    """Lay out how often a model is right when it is so sure."""
+    """Lay out how often a model is right, by how probable its best explanation is."""
     assert run.annotation is not None
     return Sheet(
         f"Reliability of {labels([run])[0]}, {_where(evaluation)}",
@@ -186,7 +186,7 @@ def gold_sheet(
 
 
 def threshold_sheet(label: str, quality: GoldQuality, where: str) -> Sheet:
-    """Lay out precision, recall and F1 of all claims that are at least so probable."""
+    """Lay out precision, recall and F1 of the claims above each threshold."""
     best = {
         level: max((counts[level].f1 or 0.0) for counts in quality.by_threshold.values())
         for level in Level
@@ -256,10 +256,14 @@ def _verdict(label: str, name: str, verdict: Verdict) -> list[Cell]:
 
 def _perplexity_notes(evaluation: Evaluation) -> list[str]:
     runs = evaluation.runs
+    unknown = sorted({run.unknown_words for run in runs} | {evaluation.unknown_words})
     notes = [
-        f"UPP: all {evaluation.unknown_words:,} unknown words of the corpus are equally probable.",
+        f"UPP: all {unknown[0]:,} unknown words of the corpus are equally probable."
+        if len(unknown) == 1
+        else f"UPP: all unknown words ({unknown[0]:,} to {unknown[-1]:,}, by the vocabulary) of the"
+        " corpus are equally probable.",
         "oracle: spelling an unknown word costs nothing.",
-        "inside, outside: of the tokens within candidate spans, and of all others.",
+        "inside, outside: of the words within candidate spans, and of all others.",
         "The end of a document (</s>) is counted, but is neither inside nor outside."
         if evaluation.count_end
         else "The end of a document (</s>) is not counted.",
@@ -278,6 +282,12 @@ def _perplexity_notes(evaluation: Evaluation) -> list[str]:
     notes += marks_explained(runs)
     if not evaluation.is_training_corpus:
         notes.append("The runs were trained on another corpus.")
+    relinked = [run.name for run in runs if run.is_relinked]
+    if relinked:
+        notes.append(
+            f"Texts were linked anew for {', '.join(relinked)}: their training corpus was linked in"
+            " another way."
+        )
     return notes
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from lrlm.backbones import BackboneConfig
 from lrlm.checks import check_at_least, check_rate
 from lrlm.errors import InputError
 from lrlm.features.config import FeatureConfig
@@ -87,13 +88,38 @@ class TrainingConfig:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """Everything that determines a run; with the corpus it determines every weight."""
+    """Everything that determines a run; with the corpus it determines every weight.
+
+    `lrlm.train(config=…)` takes one; the defaults are the paper's. Values are checked as soon as
+    the configuration is made.
+
+    >>> from dataclasses import replace
+    >>> config = RunConfig()
+    >>> config.training.batch_size, config.model.backbone
+    (60, LstmConfig(layers=2, hidden_size=1000, dropout=0.5))
+    >>> quick = replace(config, training=replace(config.training, epochs=3))
+    >>> replace(quick.training, epochs=0)
+    Traceback (most recent call last):
+    lrlm.errors.InputError: training.epochs must be at least 1, not 0
+    """
 
     vocabulary: TokenSpaceConfig = field(default_factory=VocabularyConfig)
     """What a token is, and which tokens have an id."""
     features: FeatureConfig = field(default_factory=FeatureConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    @classmethod
+    def of_size(cls, size: str, *, backbone: str | BackboneConfig = "lstm") -> "RunConfig":
+        """Give the configuration of a size: mini, cpu or paper, for a backbone.
+
+        >>> config = RunConfig.of_size("mini", backbone="lstm")
+        >>> config.training.schedule
+        'cosine'
+        """
+        from lrlm.runs.sizes import load_size  # which reads configurations of this class
+
+        return load_size(size, backbone)
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""

@@ -24,8 +24,6 @@ def choose_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         reason = (str(error).splitlines() or ["unknown"])[0]
         raise InputError(f"the device {name!r} cannot be used here ({reason[:120]})") from None
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
     return device
 
 

@@ -1,11 +1,11 @@
-"""Make a run small enough to pass on: all that using the model takes, in 16 bits."""
+"""Make a small copy of a run to share: only what is needed to use the model, in 16 bits."""
 
 import shutil
 from pathlib import Path
 
 from safetensors.torch import load_file
 
-from lrlm.artifacts import MANIFEST, new_folder, write_manifest
+from lrlm.artifacts import MANIFEST, AnyPath, new_folder, write_manifest
 from lrlm.features import Features
 from lrlm.runs.run import CHECKPOINTS, FEATURES, METRICS, Run
 from lrlm.tensor_files import write_tensors
@@ -13,7 +13,7 @@ from lrlm.tensor_files import write_tensors
 _NOT_PACKED = (MANIFEST, CHECKPOINTS, METRICS, "tensorboard", ".lock")
 
 
-def pack(run: Path | str, out: Path | str, *, overwrite: bool = False) -> Run:
+def pack(run: AnyPath, out: AnyPath, *, overwrite: bool = False) -> Run:
     """Copy a run without its checkpoints, with every number rounded to 16 bits.
 
     The rounded spelling model gives other probabilities to the words of the vocabulary, so the

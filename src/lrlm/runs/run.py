@@ -6,7 +6,7 @@ vocabulary.json       words with an id (the files of the token space)
 features/             vectors of relations and forms, the spelling model
 weights.safetensors   the best weights so far
 metrics.jsonl         losses and validations
-checkpoints/          where training goes on from; not needed to use the model
+checkpoints/          from which training is resumed; not needed to use the model
 """
 
 from collections.abc import Mapping
@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
+    AnyPath,
     move_into_place,
     read_manifest,
     replace_file,
@@ -178,7 +179,7 @@ def read_setup(folder: Path) -> RunSetup:
 
 @dataclass(frozen=True)
 class Run:
-    """A trained model with all that is needed to use it."""
+    """A trained model with its token space, features and configuration."""
 
     folder: Path
     setup: RunSetup
@@ -186,7 +187,7 @@ class Run:
     """With the best weights, ready for evaluation."""
 
     @classmethod
-    def open(cls, folder: Path | str, *, device: str = "cpu") -> "Run":
+    def open(cls, folder: AnyPath, *, device: str = "cpu") -> "Run":
         """Load a run, wherever it lies; neither the corpus nor the checkpoints are needed."""
         folder = Path(folder)
         setup = read_setup(folder)
@@ -273,8 +274,12 @@ def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 
 
 def weights_of(model: nn.Module) -> Tensors:
-    """Give a model's weights by name; vectors that were given to it are not among them."""
-    return {name: parameter.data for name, parameter in model.named_parameters()}
+    """Give the weights that a model learns, by name; what was given to it is not among them."""
+    return {
+        name: parameter.data
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+    }
 
 
 @torch.no_grad()

@@ -22,7 +22,7 @@ CHOICE = "name"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ClassChoice:
     """The classes of configuration that a field may hold, by the names that users give them."""
 
     table: Mapping[str, type]
@@ -30,7 +30,7 @@ class Choice:
     """The one that is meant where no name is given; it is written without its name."""
 
 
-Choices = Mapping[type, Choice]
+ClassChoices = Mapping[type, ClassChoice]
 """For each class that stands for several, which ones there are."""
 
 T = TypeVar("T")
@@ -47,7 +47,9 @@ def parse_toml(text: str, *, where: str) -> dict[str, Any]:
         raise InputError(f"{where}: not TOML ({error})") from None
 
 
-def from_nested(cls: type[T], nested: Mapping[str, Any], choices: Choices, path: str = "") -> T:
+def from_nested(
+    cls: type[T], nested: Mapping[str, Any], choices: ClassChoices, path: str = ""
+) -> T:
     """Make a configuration of nested dictionaries; what is left out has its default."""
     hints = _settings_of(cls)
     values: dict[str, Any] = {}
@@ -65,7 +67,7 @@ def from_nested(cls: type[T], nested: Mapping[str, Any], choices: Choices, path:
     return cls(**values)
 
 
-def to_nested(config: Any, choices: Choices) -> dict[str, Any]:
+def to_nested(config: Any, choices: ClassChoices) -> dict[str, Any]:
     """Make nested dictionaries of a configuration; what is left open is left out."""
     nested: dict[str, Any] = {}
     name = _name_of(type(config), choices)
@@ -80,7 +82,7 @@ def to_nested(config: Any, choices: Choices) -> dict[str, Any]:
     return nested
 
 
-def with_settings(config: T, settings: Sequence[str], choices: Choices) -> T:
+def with_settings(config: T, settings: Sequence[str], choices: ClassChoices) -> T:
     """Change values, each given as `key=value`; all else stays."""
     nested = to_nested(config, choices)
     known = {key: hint for key, hint, _ in _leaves(config, choices)}
@@ -99,14 +101,14 @@ def with_settings(config: T, settings: Sequence[str], choices: Choices) -> T:
     return from_nested(type(config), nested, choices)
 
 
-def described(config: Any, choices: Choices) -> Iterator[tuple[str, str, str]]:
+def described(config: Any, choices: ClassChoices) -> Iterator[tuple[str, str, str]]:
     """Give every key with its value and its help."""
     values = dict(_flat(to_nested(config, choices)))
     for key, _, text in _leaves(config, choices):
         yield key, _written(values[key]) if key in values else _NONE, text
 
 
-def to_toml(config: Any, choices: Choices) -> str:
+def to_toml(config: Any, choices: ClassChoices) -> str:
     """Write a configuration as TOML, every value under its help; `from_nested` reads it."""
     helps = {key: text for key, _, text in _leaves(config, choices)}
     return "\n".join(_toml_lines(to_nested(config, choices), "", helps)).lstrip("\n") + "\n"
@@ -141,7 +143,7 @@ def _flat(nested: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
             yield f"{path}{key}", value
 
 
-def _leaves(config: Any, choices: Choices, path: str = "") -> Iterator[tuple[str, Any, str]]:
+def _leaves(config: Any, choices: ClassChoices, path: str = "") -> Iterator[tuple[str, Any, str]]:
     """Give the key, type and help of every single value of a configuration."""
     hints, helps = _settings_of(type(config)), field_help(type(config))
     for entry in fields(config):
@@ -178,7 +180,7 @@ def _settings_of(cls: type) -> dict[str, Any]:
     return {entry.name: hints[entry.name] for entry in fields(cls)}
 
 
-def _name_of(cls: type, choices: Choices) -> str | None:
+def _name_of(cls: type, choices: ClassChoices) -> str | None:
     """Give what users call a class that is one of several; None for all others."""
     for choice in choices.values():
         for name, known in choice.table.items():
@@ -187,7 +189,7 @@ def _name_of(cls: type, choices: Choices) -> str | None:
     return None
 
 
-def _part_class(hint: Any, value: Any, choices: Choices, key: str) -> type | None:
+def _part_class(hint: Any, value: Any, choices: ClassChoices, key: str) -> type | None:
     """Tell which class of configuration belongs here; None where a plain value does."""
     is_part = isinstance(hint, type) and (hint in choices or is_dataclass(hint))
     if not is_part:

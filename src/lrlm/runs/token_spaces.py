@@ -51,6 +51,9 @@ def register_token_space(config: type[TokenSpaceConfig]) -> type[TokenSpaceConfi
     """Let configurations and run folders name a token space; usable as a decorator.
 
     A name that another class has already is refused.
+
+    >>> list(TOKEN_SPACES)
+    ['words']
     """
     if TOKEN_SPACES.setdefault(config.name, config) is not config:
         raise InputError(f"there is another token space with the name {config.name!r} already")
@@ -60,7 +63,11 @@ def register_token_space(config: type[TokenSpaceConfig]) -> type[TokenSpaceConfi
 @register_token_space
 @dataclass(frozen=True, slots=True)
 class VocabularyConfig(TokenSpaceConfig):
-    """Which words of the training text have an id; the others are unknown and are spelled."""
+    """Which words of the training text have an id; the others are unknown and are spelled.
+
+    >>> VocabularyConfig(min_count=2, size=10_000)
+    VocabularyConfig(min_count=2, size=10000)
+    """
 
     name: ClassVar[str] = "words"
     needs_spelling: ClassVar[bool] = True

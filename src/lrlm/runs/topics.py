@@ -31,7 +31,7 @@ class _GraphTopics:
         return self._graph.topic(self._graph.find(name).id)
 
 
-class _MiniworldTopics:
+class MiniworldTopics:
     """The topics of the embedded corpus."""
 
     def topic(self, name: str) -> Topic:
@@ -76,7 +76,7 @@ def topics_for(
     if corpus is not None:
         return Corpus.open(corpus)
     if run.folder == SHIPPED:
-        return _MiniworldTopics()
+        return MiniworldTopics()
     return _TopicsOfTraining(run)
 
 

@@ -7,7 +7,7 @@ from lrlm.text.tokeniser import Tokens
 
 
 class Mention(NamedTuple):
-    """A candidate: tokens `[start, end)` may be a copy of one form of one relation's object."""
+    """A candidate: words `[start, end)` may be a copy of one form of one relation's object."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class GoldSpan(NamedTuple):
 
 
 class GoldMention(NamedTuple):
-    """A mention that is known to be there: tokens `[start, end)`, and what they name."""
+    """A mention that is known to be there: words `[start, end)`, and what they name."""
 
     start: int
     end: int
@@ -58,8 +58,9 @@ class LinkedDocument:
     title: str
     text: str
     tokens: Tokens
+    """Its words, with their places in the text."""
     relations: tuple[LinkableRelation, ...]
     mentions: tuple[Mention, ...]
     """Sorted; spans may overlap, nest and coincide."""
     gold: tuple[GoldMention, ...] | None = None
-    """The true mentions where they are known; all other tokens are words."""
+    """The true mentions where they are known; all other words are plain words."""

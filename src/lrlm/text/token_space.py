@@ -125,7 +125,13 @@ class TokenSpace(ABC):
     """The one place that knows what a token is.
 
     To add a token space of your own, implement the abstract methods and write a configuration for
-    it (`lrlm.runs.TokenSpaceConfig`), which says how it is made for a corpus and kept in a run.
+    it (`lrlm.runs.token_spaces.TokenSpaceConfig`), which says how it is made for a corpus and kept
+    in a run.
+
+    >>> from lrlm.corpora import link
+    >>> space = lrlm.load().run.space
+    >>> topic = lrlm.Topic("Norway", relations=[lrlm.Relation("capital", "Oslo")])
+    >>> document = link("Its capital is Oslo.", topic)
     """
 
     size: int
@@ -141,23 +147,46 @@ class TokenSpace(ABC):
 
     @abstractmethod
     def encode(self, document: LinkedDocument) -> EncodedText:
-        """Write a document's text in tokens, with its candidates in token positions."""
+        """Write a document's text in tokens, with its candidates in token positions.
+
+        >>> encoded = space.encode(document)
+        >>> len(encoded.tokens_N), encoded.edges_E4.tolist()
+        (5, [[3, 4, 1, 0]])
+        """
 
     @abstractmethod
     def places(self, document: LinkedDocument) -> TokenPlaces:
-        """Say where in the text, and in which word, each token of a document stands."""
+        """Say where in the text, and in which word, each token of a document stands.
+
+        >>> places = space.places(document)
+        >>> document.text[places.starts[3] : places.ends[3]]
+        'Oslo'
+        """
 
     @abstractmethod
     def encode_form(self, form: SurfaceForm, *, before: str = "") -> list[int]:
-        """Write a form in tokens as it would stand after the text `before`."""
+        """Write a form in tokens as it would stand after the text `before`.
+
+        >>> form = SurfaceForm(("Norwegian", "krone"), "Norwegian krone")
+        >>> len(space.encode_form(form, before="The currency is the"))
+        2
+        """
 
     @abstractmethod
     def form_tokens(self, form: SurfaceForm) -> tuple[str, ...]:
-        """Give the text of each token of a form, as it would stand at the start of a text."""
+        """Give the text of each token of a form, as it would stand at the start of a text.
+
+        >>> space.form_tokens(form)
+        ('Norwegian', 'krone')
+        """
 
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:
-        """Put token ids together to a text that people can read."""
+        """Put token ids together to a text that people can read.
+
+        >>> space.decode(encoded.tokens_N.tolist())
+        'Its capital is Oslo.'
+        """
 
     @abstractmethod
     def begin_text(
@@ -206,10 +235,17 @@ def perplexity_per_word(nats: float, words: int) -> float:
     """Give exp(nats / words), or the largest number that can be told.
 
     The words are those of the text, whatever the tokens are: summed nats divided by summed words.
+
+    >>> round(perplexity_per_word(nats=23.0, words=10), 2)
+    9.97
     """
     return math.exp(min(nats / words, _LARGEST_EXPONENT))
 
 
 def bits_per_byte(nats: float, text_bytes: int) -> float:
-    """Give how many bits a byte of the text (in UTF-8) costs."""
+    """Give how many bits a byte of the text (in UTF-8) costs.
+
+    >>> round(bits_per_byte(nats=23.0, text_bytes=50), 2)
+    0.66
+    """
     return nats / math.log(2) / text_bytes

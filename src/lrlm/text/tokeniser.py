@@ -38,7 +38,14 @@ class Tokens:
 
 
 def tokenise(text: str, profile: Profile = Profile.RAW) -> Tokens:
-    """Cut a text into tokens, in order, each with its place in exactly this text."""
+    """Cut a text into words, in order, each with its place in exactly this text.
+
+    >>> tokens = tokenise("Oslo lies in Norway.")
+    >>> tokens.words
+    ['Oslo', 'lies', 'in', 'Norway', '.']
+    >>> tokens.starts[3], tokens.ends[3]
+    (13, 19)
+    """
     words, starts, ends = _cut(text, profile), [], []
     end = 0
     for word in words:

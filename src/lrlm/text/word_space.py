@@ -171,6 +171,7 @@ class WordByWord(GrowingText):
     ) -> None:
         self._vocabulary = space.vocabulary
         self._joiner = Joiner(profile, after=prompt)
+        self.places = self._joiner.places
         self._profile = profile
         self._spellings = spellings
         self.tokens = list(split_words(prompt, profile))
@@ -179,11 +180,6 @@ class WordByWord(GrowingText):
     def text(self) -> str:
         """What is joined so far."""
         return self._joiner.text
-
-    @property
-    def places(self) -> list[tuple[int, int]]:  # type: ignore[override]
-        """Characters of each word that is joined."""
-        return self._joiner.places
 
     def add(self, token: int, *, copied: str | None = None) -> float | None:
         """Append a word of the vocabulary, a copied one, or one that is spelled now."""

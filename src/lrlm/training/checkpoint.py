@@ -1,11 +1,11 @@
-"""Checkpoints: the whole state of training on disk, so that it can go on after a kill.
+"""Checkpoints: the whole state of training on disk, so that it can be resumed after a kill.
 
     checkpoints/000007/
       manifest.json           the format, and the SHA-256 of all files below
       state.json              position in the epoch, schedule, sums for the next line of metrics
       weights.safetensors     and optimiser.safetensors: where training is
       best.safetensors        weights and optimiser state of the best validation, where it goes back
-      process-0.safetensors   what each process has of its own: random numbers, backbone states
+      process-0.safetensors   random numbers and backbone states of each process
       metrics.jsonl           all lines so far
 
 A checkpoint is written under another name and renamed when it is on the disk. The two newest are
@@ -37,7 +37,7 @@ _PARTS = ("weights", "optimiser", "best")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """All that training needs to go on as if it had never stopped."""
+    """Everything that training needs to continue as if it had never stopped."""
 
     state: dict[str, Any]
     weights: Tensors
@@ -49,7 +49,7 @@ class Checkpoint:
     metrics: bytes
 
     def own(self, rank: int) -> Tensors:
-        """Give what one process had of its own."""
+        """Give the random numbers and the backbone states of one process."""
         return load(self.processes[rank])
 
 

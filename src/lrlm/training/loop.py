@@ -20,11 +20,9 @@ from lrlm.runs.devices import Precision
 from lrlm.runs.run import Tensors, copy_into, weights_of
 from lrlm.training.batch_plan import BatchPlan, BatchReader, PlannedBatch, SplitDocuments
 from lrlm.training.checkpoint import Checkpoint
-from lrlm.training.environment import TrainingEnvironment
-from lrlm.training.gradients import GradientAccumulator, under
-from lrlm.training.optimiser import Optimiser, copies
+from lrlm.training.environment import Position, Speed, TrainingEnvironment, TrainingStatus
+from lrlm.training.optimiser import GradientAccumulator, Optimiser, copies, under
 from lrlm.training.schedule import make_schedule
-from lrlm.training.status import Position, Speed, TrainingStatus
 from lrlm.training.validation import Validation, validate
 
 _NATS, _STOP, _SAVE, _TIME_UP = range(4)

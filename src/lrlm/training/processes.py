@@ -130,6 +130,8 @@ def joined(device: torch.device, *, timeout_minutes: float) -> Iterator[Processe
         yield Alone()
         return
     backend = "nccl" if device.type == "cuda" else "gloo"
+    if device.type == "cuda":
+        torch.cuda.set_device(device)  # which NCCL then uses for this process
     with _or_explain():
         distributed.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes))
     try:

@@ -1,7 +1,7 @@
 """The schedule of the learning rate, and which validation was the best.
 
 plateau   the paper's for LSTMs: an epoch that has not improved is undone, and the rate falls
-cosine    the paper's for Transformer-XL: a straight rise, then half a cosine down to nothing
+cosine    the paper's for Transformer-XL: a linear warm-up, then half a cosine down to zero
 """
 
 import math
@@ -23,18 +23,18 @@ class Schedule(ABC):
     def __init__(self, config: TrainingConfig) -> None:
         self.config = config
         self.best: float | None = None
-        """The lowest nats per token of all validations."""
+        """The lowest nats per word of all validations."""
         self.missed = 0
         """Validations since then."""
 
     @abstractmethod
     def rate(self, updates: int, progress: float) -> float:
-        """Give the rate after so many updates and this share of all training."""
+        """Give the learning rate after a number of updates and a share of all training."""
 
-    def judge(self, nats_per_token: float) -> bool:
+    def judge(self, nats_per_word: float) -> bool:
         """Take in a validation; tell whether it is the best so far."""
-        if self.best is None or nats_per_token < self.best:
-            self.best, self.missed = nats_per_token, 0
+        if self.best is None or nats_per_word < self.best:
+            self.best, self.missed = nats_per_word, 0
             return True
         self.missed += 1
         return False
@@ -71,9 +71,9 @@ class Plateau(Schedule):
         """Give the rate, whatever the time."""
         return self._rate
 
-    def judge(self, nats_per_token: float) -> bool:
+    def judge(self, nats_per_word: float) -> bool:
         """Lower the rate if this is not the best validation so far."""
-        is_best = super().judge(nats_per_token)
+        is_best = super().judge(nats_per_word)
         if not is_best:
             self._rate *= self.config.decay
         return is_best

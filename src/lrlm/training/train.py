@@ -34,12 +34,11 @@ from lrlm.runs.token_spaces import register_token_space
 from lrlm.text import perplexity_per_word
 from lrlm.training.batch_plan import SplitDocuments
 from lrlm.training.checkpoint import Checkpoints
-from lrlm.training.environment import TrainingEnvironment
+from lrlm.training.environment import Position, Reporter, TrainingEnvironment
 from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Processes, joined
-from lrlm.training.status import Position, Reporter
 
 SPLITS = ("train", "valid")
 """What training reads."""
@@ -61,7 +60,12 @@ _DEFAULT_BACKBONE, _DEFAULT_SIZE, _OWN_SIZE = "lstm", "mini", "own"
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """What became of training; it stands for its folder, as in `lrlm.load(run)`."""
+    """What became of training; it stands for its folder, as in `lrlm.load(run)`.
+
+    >>> run = lrlm.train("corpus", "runs/quick", minutes=1)
+    >>> run.folder, run.position.epoch > 0, run.perplexity > 1
+    (PosixPath('runs/quick'), True, True)
+    """
 
     folder: Path
     position: Position
@@ -94,27 +98,40 @@ def train(
     """Train a model on a corpus, or resume a run that was stopped.
 
     `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
-    transformer-xl, or the configuration of any backbone, also of your own; `size` is mini (the
-    default), cpu or paper. In place of all three, `config` gives every setting. `configure` changes
+    transformer-xl, or the configuration of any backbone, also of your own. All other settings come
+    from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
+    of them; a backbone that is named beside it has the settings of mini. `configure` changes
     settings of what was chosen, and `minutes` bounds the time of training.
 
-    With `resume`, a run that is there goes on as if it had never been stopped, and one that is not
-    there is started. Features are looked for in `features_cache` before they are made, by default
-    in the user's own cache. `progress` is told how far preparation and training are; `reporter`
-    gets losses and messages too.
+    With `resume`, a run that exists continues as if it had never been stopped, and one that does
+    not exist is started. Features are looked for in `features_cache` before they are made; by
+    default that is the user's own cache. `progress` is told how far preparation and training are;
+    `reporter` gets losses and messages too.
 
-    >>> run = train("corpus", "runs/lrlm", model="lrlm", size="mini", minutes=10)
-    >>> model = load(run)
+    >>> run = lrlm.train("corpus", "runs/mine", model="lrlm", size="mini", minutes=1)
+    >>> lrlm.load(run)
+    Model('runs/mine', kind='lrlm')
+
+    Settings are changed as values:
+
+    >>> from dataclasses import replace
+    >>> def slower(config):
+    ...     return replace(config, training=replace(config.training, learning_rate=0.001))
+    >>> run = lrlm.train("corpus", "runs/slower", configure=slower, minutes=1)
+
+    and a run that was stopped is resumed:
+
+    >>> run = lrlm.train("corpus", "runs/slower", resume=True, minutes=1)
     """
     out = Path(out)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     corpus.require(SPLITS)
-    if config is not None and (model, backbone, size) != (None, None, None):
-        raise InputError(
-            "give either config, or model, backbone and size: a configuration holds them all"
-        )
+    if config is not None and size is not None:
+        raise InputError("give either a size or a whole configuration: both hold every setting")
     if isinstance(backbone, BackboneConfig):
         register_backbone(type(backbone))
+    if config is not None:
+        _register(config)
     if tensorboard:
         require_tensorboard()
     wanted = _Wanted(model, backbone, size, config, configure, minutes)
@@ -123,7 +140,7 @@ def train(
         raise ExistsError(f"{out} exists already; choose another folder, or resume that run")
     goes_on = is_there and resume
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
-    register_token_space(type(chosen.vocabulary))
+    _register(chosen)
     device = choose_device(chosen.training.device)
     with joined(device, timeout_minutes=chosen.training.timeout_minutes) as processes:
         with processes.first_before_others():
@@ -161,6 +178,12 @@ def user_cache() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "lrlm" / "features"
 
 
+def _register(config: RunConfig) -> None:
+    """Let the run's configuration name a backbone and a token space of the caller's own."""
+    register_backbone(type(config.model.backbone))
+    register_token_space(type(config.vocabulary))
+
+
 def _forwarded(progress: Progress) -> Reporter:
     """Tell progress alone how training goes."""
     return Reporter(
@@ -182,10 +205,11 @@ class _Wanted:
     @property
     def backbone_name(self) -> str:
         """What the manifest calls the backbone."""
-        backbone = self.backbone if self.config is None else self.config.model.backbone
-        if isinstance(backbone, BackboneConfig):
-            return backbone.name
-        return backbone or _DEFAULT_BACKBONE
+        if isinstance(self.backbone, str):
+            return self.backbone
+        own = None if self.config is None else self.config.model.backbone
+        chosen = self.backbone or own
+        return _DEFAULT_BACKBONE if chosen is None else chosen.name
 
     @property
     def size_name(self) -> str:
@@ -194,11 +218,17 @@ class _Wanted:
 
     def new(self) -> RunConfig:
         """Give the configuration of a new run."""
-        if self.config is not None:
+        if self.config is None:
+            size, backbone = self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE
+            return self._changed(load_size(size, backbone))
+        own = self.config.model.backbone
+        if self.backbone is None or self.backbone == own.name:
             return self._changed(self.config)
-        return self._changed(
-            load_size(self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE)
-        )
+        backbone = self.backbone
+        if isinstance(backbone, str):
+            backbone = load_size(_DEFAULT_SIZE, backbone).model.backbone
+        model = replace(self.config.model, backbone=backbone)
+        return self._changed(replace(self.config, model=model))
 
     def resumed(self, out: Path, corpus: Corpus) -> RunConfig:
         """Take the run's own configuration; what must not change may be given again, the same."""
@@ -220,6 +250,9 @@ class _Wanted:
         after = self._changed(before if self.config is None else self.config)
         if isinstance(self.backbone, BackboneConfig):
             after = replace(after, model=replace(after.model, backbone=self.backbone))
+        if after.model.words.cutoffs is None:  # they were chosen when the run was started
+            words = replace(after.model.words, cutoffs=before.model.words.cutoffs)
+            after = replace(after, model=replace(after.model, words=words))
         values = {key: value for key, value, _ in described(before, CHOICES)}
         for key, value, _ in described(after, CHOICES):
             if value != values.get(key) and key not in CAN_CHANGE:

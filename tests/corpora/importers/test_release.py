@@ -11,7 +11,7 @@ import pytest
 from lrlm.corpora import LinkedDocument
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.importers import import_release
-from lrlm.errors import FormatError
+from lrlm.errors import FormatError, InputError
 from lrlm.features.openke import read_openke
 from lrlm.knowledge import TITLE
 from lrlm.text import Profile
@@ -152,6 +152,46 @@ def test_relation_names_that_are_alike_are_told_apart(tmp_path: Path) -> None:
         "by (1)",
         "@title (2)",
     }
+
+
+def test_names_are_cleaned(tmp_path: Path) -> None:
+    relations = [(-3, -1, ["Sub\u00adtitle"]), (0, -1, ["North\u00a0Holland ", "\u200b"])]
+    article = (["Subtitle", "of", "North", "Holland", "Sub\u00adtitle"], "Q1", relations)
+    spans = [(0, 1, -3, 0, 0), (2, 4, 0, 1, 0)]
+    source = write_release(
+        tmp_path / "release",
+        rel_names={0: "sub\u00addivisions", 1: "in\u00a0 country"},
+        train=[article],
+        train_span=[spans],
+    )
+    document = run(tmp_path, source=source).document("train-1")
+    assert document.title == "Subtitle"
+    assert [(each.type, each.object, each.texts) for each in document.relations] == [
+        (TITLE, "Q1", ("Subtitle",)),
+        ("subdivisions", "name:North Holland", ("North Holland",)),
+    ]
+    assert [tuple(each) for each in document.mentions] == [(0, 1, 0, 0), (2, 4, 1, 0)]
+
+
+def test_a_span_may_hold_the_form_as_it_was_published(tmp_path: Path) -> None:
+    article = (["Sub\u00adtitle"], "Q1", [(-3, -1, ["Sub\u00adtitle"])])
+    source = write_release(tmp_path / "r", train=[article], train_span=[[(0, 1, -3, 0, 0)]])
+    document = run(tmp_path, source=source).document("train-1")
+    assert document.relations[0].forms == (("Sub\u00adtitle",),)
+    assert len(document.mentions) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({0: "by", 7: "\u00ad"}, r"rel_names\.pkl: .* is not a name for the relation 7"),
+        ({0: "by", 7: 3}, r"rel_names\.pkl: 3 is not a name for the relation 7"),
+        ({7: "a\ud800"}, r"name of the relation 7 holds the lone surrogate U\+D800"),
+    ],
+)
+def test_a_name_that_is_none_is_named(tmp_path: Path, names: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(tmp_path, source=write_release(tmp_path / "release", rel_names=names))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Importers: the formats of other projects in, the one corpus format out."""
+"""Import corpora of other projects into the one corpus format."""
 
 from lrlm.corpora.importers.docred import DocRed
 from lrlm.corpora.importers.intake import SplitPolicy, import_corpus

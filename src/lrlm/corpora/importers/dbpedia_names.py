@@ -1,4 +1,4 @@
-"""A name of DBpedia as WebNLG writes it in, the forms under which texts mention it out.
+"""List the forms under which texts mention a thing that WebNLG calls by its name in DBpedia.
 
 Aarhus_Airport                       Aarhus Airport
 Auburn,_Alabama                      Auburn, Alabama · Auburn

@@ -66,7 +66,7 @@ class DocRedDocument(NamedTuple):
 
 
 def parse_document(record: Any) -> DocRedDocument:
-    """Check a document and count its tokens through."""
+    """Check a document and number its tokens from its beginning to its end."""
     match record:
         case {"title": str(title), "sents": list(sentences), "vertexSet": list(vertices)}:
             labels = record.get("labels") or []
@@ -180,7 +180,7 @@ class DocRed:
 
     @property
     def command(self) -> str:
-        """How this is imported."""
+        """The command that imports this, for the manifest."""
         return f"lrlm corpus import docred --split {self.split.value}"
 
     @property

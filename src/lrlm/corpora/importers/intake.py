@@ -68,7 +68,10 @@ def import_corpus(
 
     Topics that are in two splits stay in the later one of train, valid and test alone.
 
-    >>> corpus = import_corpus("webnlg/", WebNlg(Path("webnlg/data")))  # doctest: +SKIP
+    >>> from lrlm.corpora.importers import WebNlg
+    >>> corpus = import_corpus("webnlg/", WebNlg("data/webnlg/"))
+    >>> corpus.options.profile
+    <Profile.RAW: 'raw'>
     """
     return build_from(
         out,
@@ -158,12 +161,12 @@ class Intake:
             self._settings.progress("reading articles", count, 0)
 
     def add_bad(self, where: str, reason: str, *, line: int = 1) -> None:
-        """Count something that is not as it should be."""
+        """Count a record that cannot be used."""
         self._bad += 1
         self._settings.bad_lines.add(self._path, line, f"{where}: {reason}" if where else reason)
 
     def finish(self) -> Mapping[str, int]:
-        """Stop if too much was bad, or nothing good; give what was left out."""
+        """Stop if too many records were bad, or none was good; give what was left out."""
         used = self._taken.total()
         self._settings.bad_lines.check(self._path, self._bad, self._good + self._bad)
         if not used:

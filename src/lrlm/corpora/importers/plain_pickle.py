@@ -57,7 +57,7 @@ class PickledReference:
 
 
 def load_plain(stream: IO[bytes], where: str, *, symbols: frozenset[str] = frozenset()) -> Any:
-    """Read one pickle, up to its end and no further; `symbols` are names to let pass as names."""
+    """Read one pickle and no further; names in `symbols` may be loaded, and stay mere names."""
     machine = _Machine(stream, where, symbols, kept=None)
     for _ in machine.run(streaming=False):
         pass

@@ -54,6 +54,9 @@ def import_release(
 
     `anchors` keeps the relations to pages that the article links to, which say what will be
     mentioned; `limit` takes the first articles of each split.
+
+    >>> import_release("songs/", "data/release/")
+    Corpus('songs', train=2, test=1)
     """
     path = Path(path)
     bad_lines = BadLines(max_bad)
@@ -184,7 +187,7 @@ def _convert(
     limit: int | None,
     progress: Progress,
 ) -> None:
-    """Write all splits, the last first: what it is about must not be in those before."""
+    """Write all splits, the last first: its topics must not be in an earlier one."""
     taken: set[str] = set()
     for split in reversed(release.splits):
         topics: set[str] = set()

@@ -40,7 +40,7 @@ _LARGEST_HEADER = 1 << 20
 
 _Matrix = npt.NDArray[np.float32]
 _Storage = Callable[[str, int], bytes]
-"""Gives so many bytes of a storage by its key."""
+"""Gives a number of bytes of a storage by its key."""
 
 
 def read_matrix(path: Path, where: str) -> _Matrix:

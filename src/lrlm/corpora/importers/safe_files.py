@@ -43,7 +43,7 @@ class BoundedStream:
         self.where = where
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to so many bytes; an end before the stated size is an error."""
+        """Read up to `size` bytes; an end before the stated size is an error."""
         wanted = self._left if size < 0 else min(size, self._left)
         with _readable(self.where):
             content = self._stream.read(wanted)

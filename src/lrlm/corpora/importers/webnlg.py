@@ -86,7 +86,7 @@ class WebNlg:
 
     @property
     def command(self) -> str:
-        """How this is imported."""
+        """The command that imports this, for the manifest."""
         return f"lrlm corpus import webnlg --split {self.split.value}"
 
     @property
@@ -301,6 +301,6 @@ def _content_words(text: str) -> list[str]:
 
 
 def _stems(word: str) -> set[str]:
-    """Give a word as it is and, as it may be a plural, without its ending; nothing for nothing."""
+    """Give a word in small letters, with its ending and without, since it may be a plural."""
     small = word.casefold()
     return {small, small.removesuffix("s"), small.removesuffix("es")} - {""}

@@ -25,7 +25,7 @@ _MENTION = re.compile(r"@@(?P<words>[^@\n]+?)/(?P<kind>[fa])/ns/(?P<id>[^\s@/]+)
 _PART = re.compile(r'\[[^\]]*\]|"(?:[^"\\]|\\.)*"\S*|\S+')
 _LITERAL = re.compile(r'"(.*)"(?:@\S+|\^\^\S+)?')
 _LARGEST_TEXT = 64 << 20
-"""Bytes of one file; an article of this size is none."""
+"""Bytes of one file; a larger one is not an article."""
 
 
 class TaggedMention(NamedTuple):
@@ -99,7 +99,7 @@ class WikiFacts:
 
     @property
     def command(self) -> str:
-        """How this is imported."""
+        """The command that imports this, for the manifest."""
         return "lrlm corpus import wikifacts" + " --anchors" * self.anchors
 
     @property

@@ -176,7 +176,7 @@ class WikiText:
 
     @property
     def command(self) -> str:
-        """How this is imported."""
+        """The command that imports this, for the manifest."""
         return f"lrlm corpus import wikitext --form {self.form.value}"
 
     @property

@@ -34,7 +34,7 @@ _DATE_FORMS = {
 """The forms of each precision, in British and in American order."""
 
 _CODE = re.compile(r"\d{4}-\d{3}[A-Z]+|element \d+")
-"""A number in a register is a name, but no sentence here speaks that way."""
+"""Numbers in catalogues are names, too, but no sentence here uses them."""
 
 _LONGEST_LIST = 4  # of the objects that a slot with `+` mentions
 _CANONICAL_AT_FIRST = 0.85

@@ -28,10 +28,7 @@ def build_miniworld(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Corpus:
-    """Generate the articles of miniworld and link them with its facts.
-
-    >>> corpus = build_miniworld("miniworld/")  # doctest: +SKIP
-    """
+    """Generate the articles of miniworld and link them with its facts."""
     with tempfile.TemporaryDirectory(prefix="miniworld-") as scratch:
         folder = Path(scratch)
         progress("writing articles", 0, 0)
@@ -68,7 +65,7 @@ def write(folder: Path | str, *, seed: int = 1, articles: tuple[int, int, int] =
 
 
 def generate(split: str, count: int, *, seed: int = 1) -> Iterator[GeneratedArticle]:
-    """Write so many articles about the topics of a split, taking each topic in turn."""
+    """Write a number of articles about the topics of a split, taking each topic in turn."""
     chosen = topics_of(split, seed=seed)
     for number in range(count):
         domain, topic = chosen[number % len(chosen)]

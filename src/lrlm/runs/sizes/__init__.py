@@ -7,14 +7,14 @@ from importlib.resources import files
 from lrlm.backbones import BACKBONES, BackboneConfig, LstmConfig
 from lrlm.errors import InputError
 from lrlm.runs.config import RunConfig
-from lrlm.runs.settings import Choice, Choices, from_nested, parse_toml, with_settings
+from lrlm.runs.settings import ClassChoice, ClassChoices, from_nested, parse_toml, with_settings
 from lrlm.runs.token_spaces import TOKEN_SPACES, TokenSpaceConfig, VocabularyConfig
 
 SIZES = ("mini", "cpu", "paper")
 
-CHOICES: Choices = {
-    BackboneConfig: Choice(BACKBONES),
-    TokenSpaceConfig: Choice(TOKEN_SPACES, default=VocabularyConfig.name),
+CHOICES: ClassChoices = {
+    BackboneConfig: ClassChoice(BACKBONES),
+    TokenSpaceConfig: ClassChoice(TOKEN_SPACES, default=VocabularyConfig.name),
 }
 """Where a configuration may hold one of several classes."""
 

@@ -1,7 +1,8 @@
-"""Represent the relations of a topic as vectors, and choose one of them in a state.
+"""Choose whether to copy a name, through which relation, and in which form.
 
-Shapes: B rows (topics), R relations of a row, S states of a row, D width of states, W width of a
-relation's vector, V vectors of a table.
+Shapes: X states, B rows (topics), R relations of a row, S states of a row, D width of states, V
+vectors of a table, Q choices of a form (a state and an object), F forms of all choices, W width of
+a relation's vector or of form features.
 """
 
 from dataclasses import dataclass
@@ -9,10 +10,35 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from lrlm.arrays import UNSEEN
 from lrlm.checks import check_at_least, check_rate, check_shape
 
-UNSEEN = -1
-"""The id of a relation type or an object that has no vector of its own."""
+
+class SourceHead(nn.Module):
+    """P(π | h) = softmax(W_π h + b_π): whether the next segment is a word or is copied."""
+
+    def __init__(self, state_size: int) -> None:
+        super().__init__()
+        self.state_size = state_size
+        self.linear = nn.Linear(state_size, 2)
+
+    def forward(self, states_XD: Tensor, has_relations_X: Tensor) -> tuple[Tensor, Tensor]:
+        """Give log P(word) and log P(relation) of each state: (X,), (X,).
+
+        Where a topic has no relations there is nothing to choose: exactly 0 and −inf.
+        """
+        check_shape("states_XD", states_XD, (None, self.state_size))
+        check_shape("has_relations_X", has_relations_X, (len(states_XD),))
+        log_probs_X2 = self.log_probs(states_XD)
+        return (
+            torch.where(has_relations_X, log_probs_X2[:, 0], 0.0),
+            torch.where(has_relations_X, log_probs_X2[:, 1], -torch.inf),
+        )
+
+    def log_probs(self, states_XD: Tensor) -> Tensor:
+        """Give log P(word) and log P(relation) of states of topics that have relations: (X, 2)."""
+        log_probs_X2: Tensor = self.linear(states_XD).log_softmax(1)
+        return log_probs_X2
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +154,41 @@ class RelationHead(nn.Module):
         log_probs_BSR = scores_BSR.masked_fill(hidden_BSR, -torch.inf).log_softmax(2)
         masked_BSR: Tensor = log_probs_BSR.masked_fill(missing_BSR, -torch.inf)
         return masked_BSR
+
+
+class FormHead(nn.Module):
+    """P(a | e, h) = softmax over the forms of e's object of f_a · (W_a h + b_a)."""
+
+    def __init__(self, state_size: int, feature_size: int) -> None:
+        super().__init__()
+        self.state_size = state_size
+        self.feature_size = feature_size
+        self.linear = nn.Linear(state_size, feature_size)
+
+    def log_probs(self, states_QD: Tensor, features_FW: Tensor, query_F: Tensor) -> Tensor:
+        """Give the log-probability of each form among the forms of its own choice: (F,)."""
+        check_shape("states_QD", states_QD, (None, self.state_size))
+        check_shape("features_FW", features_FW, (None, self.feature_size))
+        check_shape("query_F", query_F, (len(features_FW),))
+        scores_F = (self.linear(states_QD)[query_F] * features_FW).sum(1)
+        return _log_softmax_within(scores_F, query_F, len(states_QD))
+
+    def masked_log_probs(self, states_QD: Tensor, features_FW: Tensor, mask_QF: Tensor) -> Tensor:
+        """Do the same where all choices are among the same forms, each within its mask: (Q, F)."""
+        check_shape("states_QD", states_QD, (None, self.state_size))
+        check_shape("features_FW", features_FW, (None, self.feature_size))
+        check_shape("mask_QF", mask_QF, (len(states_QD), len(features_FW)))
+        scores_QF = self.linear(states_QD) @ features_FW.mT
+        log_probs_QF: Tensor = scores_QF.masked_fill(~mask_QF, -torch.inf).log_softmax(1)
+        return log_probs_QF
+
+
+def _log_softmax_within(scores_F: Tensor, query_F: Tensor, choices: int) -> Tensor:
+    """Normalise scores within the forms of each choice; a lone form has exactly 0."""
+    with torch.no_grad():
+        largest_Q = scores_F.new_full((choices,), -torch.inf).scatter_reduce(
+            0, query_F, scores_F, "amax"
+        )
+    shifted_F = scores_F - largest_Q[query_F]
+    total_Q = scores_F.new_zeros(choices).index_add(0, query_F, shifted_F.exp())
+    return shifted_F - total_Q.log()[query_F]

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 
+from lrlm.artifacts import AnyPath
 from lrlm.corpora import Corpus, relink
-from lrlm.errors import InputError
+from lrlm.errors import CorpusNotFoundError, InputError
 from lrlm.evaluation.annotation_quality import (
     Place,
     annotation_quality,
     places_of,
     unlinked_mentions,
 )
-from lrlm.evaluation.comparable_runs import corpus_for, open_runs, short_names
 from lrlm.evaluation.document_scores import (
     PublishedSpeller,
     Spelling,
@@ -29,11 +30,57 @@ from lrlm.models import ScoredDocument
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run
+from lrlm.runs.topics import training_corpus
 from lrlm.text import LinkedDocument
 
 
+def open_runs(folders: AnyPath | Sequence[AnyPath], *, device: str = "cpu") -> list[Run]:
+    """Open runs; the same one twice is refused.
+
+    Perplexity is per word of the corpus that is evaluated on, and every word has a probability
+    under every run (unknown ones are spelled), so runs with different vocabularies, tokens or
+    training corpora can stand in one table.
+    """
+    if not folders:
+        raise InputError("there is no run to evaluate: name at least one folder of a trained model")
+    listed = [folders] if isinstance(folders, str | PathLike) else folders
+    paths = [Path(folder) for folder in listed]
+    seen: set[Path] = set()
+    for path in paths:
+        if path.resolve() in seen:
+            raise InputError(f"{path} is named twice")
+        seen.add(path.resolve())
+    return [Run.open(path, device=device) for path in paths]
+
+
+def corpus_for(runs: Sequence[Run], corpus: Corpus | Path | str | None = None) -> Corpus:
+    """Open the corpus to evaluate on: the given one, else the one that the runs were trained on."""
+    if isinstance(corpus, Corpus):
+        return corpus
+    if corpus is not None:
+        return Corpus.open(corpus)
+    first = runs[0]
+    for run in runs[1:]:
+        if run.corpus_fingerprint != first.corpus_fingerprint:
+            raise CorpusNotFoundError(
+                f"{first.folder} and {run.folder} were trained on different corpora"
+                f" ({first.corpus_name!r} and {run.corpus_name!r}, by their content); say on which"
+                " corpus to evaluate them"
+            )
+    return training_corpus(first)
+
+
+def short_names(runs: Sequence[Run]) -> list[str]:
+    """Give each run a name that no other has: the last of its folder, or the whole path."""
+    names = [run.folder.resolve().name for run in runs]
+    return [
+        name if names.count(name) == 1 else str(run.folder)
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
 def evaluate(
-    runs: Sequence[Path | str],
+    runs: AnyPath | Sequence[AnyPath],
     *,
     split: str = "test",
     corpus: Corpus | Path | str | None = None,
@@ -44,7 +91,7 @@ def evaluate(
     batch_size: int | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Evaluate runs side by side, on the corpus they were trained on or on another one.
+    """Evaluate one run, or several side by side, on their training corpus or on another one.
 
     A run whose training corpus was linked in another way reads the texts linked anew as it needs
     them. With `count_end`, the end of each document is paid for and counted. With `gold`, the
@@ -52,9 +99,10 @@ def evaluate(
     documents. With `published_words`, a table of probabilities, unknown words that stand there
     cost what it says.
 
-    >>> evaluation = evaluate(["runs/vanilla", "runs/lrlm"], split="test")
-    >>> [round(evaluation.perplexities(run)["perplexity"], 2) for run in evaluation.runs]
-    [15.99, 2.67]
+    >>> evaluation = lrlm.evaluate(["runs/vanilla", "runs/lrlm"], split="test", corpus="corpus")
+    >>> vanilla, latent = (evaluation.perplexities(run)["perplexity"] for run in evaluation.runs)
+    >>> latent < vanilla
+    True
     """
     progress("opening runs", 0, 0)
     published = {} if published_words is None else read_published_words(Path(published_words))
@@ -69,7 +117,7 @@ def evaluate(
             " corpus that has them, such as WebNLG or DocRED"
         )
     results = [
-        evaluate_run(
+        _evaluate_run(
             run,
             name,
             _Texts.of(evaluated, split, documents, run),
@@ -88,7 +136,7 @@ def evaluate(
     return Evaluation(
         corpus=evaluated.folder.resolve().name,
         split=split,
-        is_training_corpus=evaluated.fingerprint == opened[0].corpus_fingerprint,
+        is_training_corpus=all(evaluated.fingerprint == run.corpus_fingerprint for run in opened),
         count_end=count_end,
         unknown_words=first.unknown_words,
         runs=tuple(results),
@@ -110,6 +158,8 @@ class _Texts:
     """The distinct words of the split."""
     distinct_anywhere: frozenset[str]
     """Those of all splits of the corpus."""
+    is_relinked: bool = False
+    """Whether the documents were linked anew for the run."""
 
     @classmethod
     def of(
@@ -133,10 +183,10 @@ class _Texts:
             for document in corpus.documents(other)
             for word in relink(document, run.link_options).tokens.words
         )
-        return cls(linked, words, distinct, distinct.union(others))
+        return cls(linked, words, distinct, distinct.union(others), is_relinked=True)
 
 
-def evaluate_run(
+def _evaluate_run(
     run: Run,
     name: str,
     texts: _Texts,
@@ -163,7 +213,7 @@ def evaluate_run(
 
     progress(f"{name}: spelling unknown words", 0, 0)
     space = run.space
-    if published:
+    if published and space.unknown_id is not None:
         space = space.with_speller(lambda speller: PublishedSpeller(published, speller))
     to_spell = space.words_to_spell(texts.distinct)
     unknown_words = len(space.words_to_spell(texts.distinct_anywhere))
@@ -190,6 +240,7 @@ def evaluate_run(
         is_baseline=run.model.is_baseline,
         scores=tuple(scores),
         is_joint=run.model.is_joint,
+        is_relinked=texts.is_relinked,
         unknown_words=unknown_words,
         words_to_spell=len(to_spell),
         published_words=len(to_spell & (published or {}).keys()),
