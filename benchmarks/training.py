@@ -24,9 +24,10 @@ from lrlm.models import MODELS, LanguageModel, ModelConfig, ModelSizes, build_mo
 SHAPE = Shape()
 ROWS = 30
 SIZE = 400
+WORDS = WordConfig(embedding_size=SIZE, projection_size=SIZE)
 CONFIG = ModelConfig(
     backbone=LstmConfig(layers=2, hidden_size=SIZE, dropout=0.5),
-    words=WordConfig(embedding_size=SIZE, projection_size=SIZE),
+    words=WORDS,
     relations=RelationConfig(type_size=100, object_size=100, hidden_size=SIZE),
 )
 COUNTS = zipf_counts(SHAPE.words)
@@ -60,7 +61,7 @@ def make_window(edge_factor: int = 1) -> Window:
 
 def make_model(kind: str, cutoffs: tuple[int, ...]) -> LanguageModel:
     torch.manual_seed(0)
-    config = replace(CONFIG, kind=kind, words=replace(CONFIG.words, cutoffs=cutoffs))
+    config = replace(CONFIG, kind=kind, words=replace(WORDS, cutoffs=cutoffs))
     return build_model(
         config,
         ModelSizes(
@@ -107,7 +108,7 @@ def lattice_step(model: LanguageModel, window: Window) -> Callable[[], None]:
 
 def softmax_step(cutoffs: tuple[int, ...], targets_X: torch.Tensor) -> Callable[[], None]:
     """Make a step of the word head alone."""
-    head = WordHead(replace(CONFIG.words, cutoffs=cutoffs), SIZE, SHAPE.words)
+    head = WordHead(replace(WORDS, cutoffs=cutoffs), SIZE, SHAPE.words)
     states_XD = torch.randn(len(targets_X), SIZE, requires_grad=True)
     return lambda: torch.autograd.backward(head.log_probs(states_XD, targets_X).sum())
 
@@ -120,7 +121,7 @@ def products(cutoffs: tuple[int, ...], targets_X: torch.Tensor) -> float:
     total = tokens * (lstm + SIZE * SIZE + SIZE * (bounds[0] + len(cutoffs)))
     for number in range(1, len(bounds)):
         first, last = bounds[number - 1], bounds[number]
-        width = max(int(SIZE / CONFIG.words.divisor**number), 1)
+        width = max(int(SIZE / WORDS.divisor**number), 1)
         inside = int(((targets_X >= first) & (targets_X < last)).sum())
         total += inside * width * (SIZE + last - first)
     return total
@@ -143,9 +144,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
 
-    cutoffs = choose_cutoffs(
-        COUNTS, width=SIZE, divisor=CONFIG.words.divisor, cost=measure_softmax_cost()
-    )
+    cutoffs = choose_cutoffs(COUNTS, width=SIZE, divisor=WORDS.divisor, cost=measure_softmax_cost())
     window = make_window()
     targets_X = window.targets_BT[window.mask_BT]
     tokens = len(targets_X)

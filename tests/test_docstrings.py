@@ -19,6 +19,7 @@ import pytest
 
 import lrlm
 from lrlm.backbones import BACKBONES
+from lrlm.runs.token_spaces import TOKEN_SPACES
 from tests.knowledge.worlds import write_example_graph
 from tests.training import tiny
 
@@ -66,7 +67,13 @@ def test_examples(module: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(folder)
     names = namespace(import_module(module))
     runner = doctest.DocTestRunner(optionflags=FLAGS)
-    with patch.dict(BACKBONES):  # what an example registers is forgotten afterwards
+    # Other tests register parts of their own, and what an example registers is forgotten.
+    own_backbones = {name: BACKBONES[name] for name in ("lstm", "transformer-xl")}
+    own_spaces = {"words": TOKEN_SPACES["words"]}
+    with (
+        patch.dict(BACKBONES, own_backbones, clear=True),
+        patch.dict(TOKEN_SPACES, own_spaces, clear=True),
+    ):
         for name in GROUPS[module]:
             found = examples(module, name, names)
             assert found, f"{module}.{name} has no example"

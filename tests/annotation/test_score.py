@@ -1,10 +1,13 @@
 """Scores of a text: the same as evaluation's, and the sum of its pieces."""
 
+import json
 import math
+import re
 from pathlib import Path
 
 import pytest
 
+import lrlm
 from lrlm.annotation.score import score
 from lrlm.corpora.corpus import Corpus
 from lrlm.models import document_nats
@@ -43,3 +46,14 @@ def test_pieces_add_up_to_the_whole(corpus: Path, kind: str, tmp_path: Path) -> 
         assert " ".join(texts).split() == document.text.split()
         river = next(text for text in texts if text.endswith("River"))
         assert (" " in river) == (kind == "lrlm")
+
+
+def test_a_score_shows_itself_in_a_notebook() -> None:
+    model = lrlm.load()
+    text = "Its <b>capital</b> is Oslo & more."
+    score = model.score(text, lrlm.Topic("Norway", relations=[lrlm.Relation("capital", "Oslo")]))
+    shown = score._repr_html_()
+    assert "<b>" not in shown
+    assert "&lt;b&gt;" in re.sub(r"</?span[^>]*>", "", shown)
+    assert "nats" in shown
+    assert json.loads(score.to_json())["bytes"] == len(text.encode())

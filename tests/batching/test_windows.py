@@ -77,9 +77,14 @@ def test_a_window_shifts_words_and_ends_with_the_end() -> None:
 
 def test_relations_carry_their_ids_and_unseen_ones_are_marked() -> None:
     (window,) = collator().windows(encode(link("a")))
-    assert window.types_BR.tolist() == [[TYPES["@title"], TYPES["likes"], TYPES["likes"], UNSEEN]]
-    assert window.objects_BR.tolist() == [[UNSEEN, OBJECTS["first"], OBJECTS["second"], UNSEEN]]
-    assert window.relation_mask_BR.all()
+    assert window.relations is not None
+    assert window.relations.types_BR.tolist() == [
+        [TYPES["@title"], TYPES["likes"], TYPES["likes"], UNSEEN]
+    ]
+    assert window.relations.objects_BR.tolist() == [
+        [UNSEEN, OBJECTS["first"], OBJECTS["second"], UNSEEN]
+    ]
+    assert window.relations.mask_BR.all()
 
 
 def test_edges_name_row_place_relation_and_form() -> None:
@@ -169,7 +174,8 @@ def test_moving_a_window_converts_floating_point_only() -> None:
     assert moved.edges is not None
     assert moved.edges.forms.features_FW.dtype == torch.float64
     assert moved.targets_BT.dtype == torch.int64
-    assert moved.relation_mask_BR.dtype == torch.bool
+    assert moved.relations is not None
+    assert moved.relations.mask_BR.dtype == torch.bool
 
 
 def test_ids_that_the_model_does_not_know_are_refused_once() -> None:

@@ -24,6 +24,7 @@ def document_score(
         unknown_words=1,
         inside_words=inside_words,
         outside_words=words - inside_words,
+        lost_candidates=0,
         end_nats=end_nats,
         inside_nats=dict.fromkeys(Spelling, inside_nats),
         outside_nats={spelling: nats - inside_nats - less for spelling, less in discount.items()},

@@ -11,7 +11,6 @@ from lrlm.evaluation.annotation_quality import (
     PlaceExplanation,
     Way,
     places_of,
-    unlinked_mentions,
 )
 from lrlm.evaluation.gold import Claim, GoldJudge, Level, claim_of
 from lrlm.evaluation.judged import JudgedDocument, judge
@@ -245,11 +244,6 @@ def test_overlaps_are_noticed() -> None:
         (2, 3): True,
         (3, 4): False,
     }
-
-
-def test_mentions_that_nothing_links_are_counted() -> None:
-    golds = (GoldMention(1, 3, "likes", "first"), GoldMention(0, 4, "x", "y"))
-    assert unlinked_mentions([replace(link("u a b b"), gold=golds), link("a b")]) == 1
 
 
 def test_no_candidates_give_no_places() -> None:

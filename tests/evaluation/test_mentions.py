@@ -28,7 +28,7 @@ RELATIONS = linkable_relations(
     )
 )
 FORMS = [
-    CopiedForm(relation, form, form.words)
+    CopiedForm(relation, form, (form.words,))
     for relation in RELATIONS
     for form in surface_forms(relation)
 ]

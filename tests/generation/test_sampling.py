@@ -51,7 +51,7 @@ def agree(seen: Mapping[Any, int], expected: Mapping[Any, float]) -> None:
 def word_of_token(sampler: Sampler, token: WrittenToken) -> str:
     """The word of a token: of the form, spelled at random, or of the vocabulary."""
     if token.form >= 0:
-        return sampler.forms[token.form].tokens[token.position]
+        return sampler.forms[token.form].tokens[token.context][token.position]
     if token.id == VOCABULARY.unknown_id:
         assert sampler._spellings is not None
         return sampler._spellings.take()[0]

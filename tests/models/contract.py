@@ -164,6 +164,7 @@ class LanguageModelContract:
 
     def test_windows_carry_only_what_is_read(self, model: LanguageModel) -> None:
         (window,) = collator(parts=model.reads).windows(documents())
+        assert (window.relations is not None) == (Parts.RELATIONS in model.reads)
         assert (window.edges is not None) == (Parts.EDGES in model.reads)
         assert (window.annotation is not None) == (Parts.COPIES in model.reads)
         assert (window.aliases_BP is not None) == (Parts.ALIASES in model.reads)

@@ -80,10 +80,12 @@ def _steps(
     state_1D = state_after(model, topic, prefix)
     log_word = torch.zeros(1, dtype=state_1D.dtype)
     if isinstance(model, LatentRelationLM):
-        log_word, log_relation = model.source(state_1D, topic.relation_mask_BR.any(1))
+        known = topic.relations
+        assert known is not None
+        log_word, log_relation = model.source(state_1D, known.mask_BR.any(1))
         if forms:
-            vectors = model.vectors(topic.types_BR, topic.objects_BR)
-            log_e = model.relations.log_probs(state_1D[:, None], vectors, topic.relation_mask_BR)
+            vectors = model.vectors(known.types_BR, known.objects_BR)
+            log_e = model.relations.log_probs(state_1D[:, None], vectors, known.mask_BR)
             for relation, its_forms in enumerate(forms):
                 log_a = _form_log_probs(model, state_1D, its_forms)
                 for index, form in enumerate(its_forms):

@@ -161,8 +161,8 @@ class CharacterSpace(TokenSpace):
         written = space + " ".join(form.words)
         return [token for token, _, _ in self._tokens(written, before=before)]
 
-    def form_tokens(self, form: SurfaceForm) -> tuple[str, ...]:
-        return tuple(self.texts[token] for token in self.encode_form(form))
+    def form_tokens(self, form: SurfaceForm, *, before: str = "") -> tuple[str, ...]:
+        return tuple(self.texts[token] for token in self.encode_form(form, before=before))
 
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(self.texts[token] for token in ids if token != self.end_id).strip()

@@ -199,3 +199,21 @@ def test_forms_and_ids_come_back_as_text() -> None:
     assert [space.texts[i] for i in space.encode_form(form, before="O (")] == ["a", " b"]
     after = space.context_after(torch.tensor([space.end_id, *space.encode_form(form)]))
     assert after.tolist() == [0, 1, 1]
+
+
+def test_a_whole_configuration_may_hold_parts_of_ones_own(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = configured(RunConfig.of_size("mini", backbone=SimpleConfig(width=8)))
+    monkeypatch.delitem(BACKBONES, "simple")
+    monkeypatch.delitem(TOKEN_SPACES, "characters")
+    cache = home / "features"
+    lrlm.train(home / "corpus", tmp_path / "run", config=config, features_cache=cache)
+    monkeypatch.delitem(BACKBONES, "simple")  # as in another process
+    monkeypatch.delitem(TOKEN_SPACES, "characters")
+    again = lrlm.train(
+        home / "corpus", tmp_path / "run", config=config, resume=True, features_cache=cache
+    )
+    assert isinstance(lrlm.load(again).run.space, CharacterSpace)
+    alone = lrlm.evaluate(again, corpus=home / "corpus")
+    assert len(alone.runs) == 1

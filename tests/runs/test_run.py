@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from lrlm.corpora import LinkOptions
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import UnknownWordSpeller
+from lrlm.heads import WordConfig
 from lrlm.models import document_nats
 from lrlm.runs.run import Run
 from lrlm.runs.sizes import load_size
@@ -112,6 +114,7 @@ def test_an_adaptive_softmax_is_saved_with_its_cutoffs(corpus: Path, tmp_path: P
     settings = ("training.epochs=1", "model.words.cutoffs=[12]", "model.words.tied=true")
     run_training(corpus, tmp_path / "run", *settings)
     run = Run.open(tmp_path / "run")
+    assert isinstance(run.config.model.words, WordConfig)
     assert run.config.model.words.cutoffs == (12,)
     assert "cutoffs = [12]" in (tmp_path / "run" / "config.toml").read_text()
 
@@ -265,3 +268,14 @@ def test_a_configuration_may_be_given_whole(corpus: Path, tmp_path: Path) -> Non
         train(corpus, tmp_path / "both", config=config, size="mini")
     with pytest.raises(InputError, match="there is no backbone 'gru'"):
         train(corpus, tmp_path / "gru", config=config, backbone="gru")
+
+
+def test_a_run_is_resumed_with_the_configuration_it_was_started_with(
+    corpus: Path, tmp_path: Path
+) -> None:
+    config = tiny.configured(*tiny.SETTINGS, "training.epochs=1")(load_size("mini", "lstm"))
+    cache = corpus.parent / "features"
+    first = train(corpus, tmp_path / "run", config=config, features_cache=cache)
+    longer = replace(config, training=replace(config.training, epochs=2))
+    second = train(corpus, tmp_path / "run", config=longer, resume=True, features_cache=cache)
+    assert second.position.updates == 2 * first.position.updates

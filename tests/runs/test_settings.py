@@ -10,6 +10,7 @@ import pytest
 import lrlm.runs.sizes
 from lrlm.backbones import BACKBONES, LstmConfig, TransformerXlConfig
 from lrlm.errors import InputError
+from lrlm.heads import WordConfig
 from lrlm.runs.config import RunConfig, TrainingConfig
 from lrlm.runs.settings import described, to_nested, to_toml
 from lrlm.runs.sizes import CHOICES, SIZES, change, load_size, read_config
@@ -55,6 +56,7 @@ def test_paper_is_the_papers_table() -> None:
         assert (config.model.positions, config.model.position_size) == (20, 40)
         assert config.vocabulary == VocabularyConfig(min_count=3)
     assert lstm.model.backbone == LstmConfig(layers=2, hidden_size=1000, dropout=0.5)
+    assert isinstance(lstm.model.words, WordConfig)
     assert (lstm.model.words.embedding_size, lstm.model.words.projection_size) == (400, 1000)
     assert (lstm.training.schedule, lstm.training.learning_rate) == ("plateau", 0.001)
     assert lstm.training.decay == 0.9
@@ -62,6 +64,7 @@ def test_paper_is_the_papers_table() -> None:
         layers=16, heads=10, head_size=41, model_size=410, feed_forward_size=2100,
         dropout=0.1, attention_dropout=0.0, memory=150, evaluation_memory=150,
     )  # fmt: skip
+    assert isinstance(transformer.model.words, WordConfig)
     assert transformer.model.words.embedding_size == 410
     assert (transformer.training.schedule, transformer.training.warm_up) == ("cosine", 6000)
     assert transformer.training.learning_rate == 0.00025

@@ -80,11 +80,11 @@ def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation
         raise LrlmError(f"the text of {document.id!r} has no finite probability under this model")
 
     def segment(start: int, end: int, mention: Mention | None) -> Segment:
-        fact = None
-        if mention is not None:
-            relation = document.relations[mention.relation]
-            fact = Fact(relation.type, relation.object, relation.texts[mention.form])
-        return Segment(places.starts[start], places.ends[end - 1], fact)
+        if mention is None:
+            return Segment(places.starts[start], places.ends[end - 1])
+        words, relation = document.tokens, document.relations[mention.relation]
+        fact = Fact(relation.type, relation.object, relation.texts[mention.form])
+        return Segment(words.starts[mention.start], words.ends[mention.end - 1], fact)
 
     places_of_edges = explained.scored.encoded.edges_E4[:, :2].tolist()
     copied = ((*places_of_edges[number], explained.mentions[number]) for number in explained.best)
@@ -116,6 +116,7 @@ def _span(
         Explanation(kind.RELATION, (step(found.start, found.end, label),), probability)
         for label, probability in found.copies
     ]
+    (whole,) = listed[0].steps
     words = tuple(step(n, n + 1, None) for n in range(found.start, found.end))
     listed.append(Explanation(kind.WORDS, words, found.words))
     listed += [
@@ -128,5 +129,5 @@ def _span(
         listed.append(Explanation(kind.CROSSING, (), found.crossing))
     # Relations come first and crossings last, also among equals: sorting keeps their order.
     listed.sort(key=lambda each: each.probability, reverse=True)
-    begin, stop = words[0].start, words[-1].end
+    begin, stop = whole.start, whole.end
     return Span(begin, stop, explained.document.text[begin:stop], tuple(listed))

@@ -9,6 +9,7 @@ from html import escape
 from string import Template
 
 from lrlm.annotation.annotation import Annotation, Explanation, Span
+from lrlm.annotation.score import Score
 from lrlm.annotation.terminal import describe, relation_type, shown_spans, without_overlap
 from lrlm.look import counted, fragment, hues, marked_name, page, percent, shown_perplexity
 
@@ -50,6 +51,27 @@ def html_fragment(annotation: Annotation, *, threshold: float = 0.5) -> str:
         end = span.end
     parts.append(escape(annotation.text[end:].rstrip()))
     about = f"{annotation.topic} · {_summary(annotation, shown, threshold)}"
+    return fragment(about, "".join(parts))
+
+
+def score_fragment(score: Score) -> str:
+    """Write a scored text: what a piece costs is its strength of colour, and is told on hover."""
+    parts, end = [], 0
+    most = max((piece.nats / piece.tokens for piece in score.pieces), default=0.0)
+    for piece in score.pieces:
+        strength = piece.nats / piece.tokens / most if most > 0 else 0.0
+        parts.append(escape(score.text[end : piece.start]))
+        parts.append(
+            f'<span style="background:rgba(217,119,6,{0.6 * max(strength, 0.0):.3f});'
+            f'border-radius:.3em" title="{piece.nats:.2f} nats">'
+            f"{escape(score.text[piece.start : piece.end])}</span>"
+        )
+        end = piece.end
+    parts.append(escape(score.text[end:].rstrip()))
+    about = (
+        f"{counted(score.words, 'word')} · {score.nats:,.1f} nats · perplexity"
+        f" {shown_perplexity(score.perplexity)}"
+    )
     return fragment(about, "".join(parts))
 
 

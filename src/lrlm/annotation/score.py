@@ -50,8 +50,8 @@ class Score:
     """Tokens of the model; for a model of words, as many as there are words."""
     words: int
     """Words of the text, which perplexity is per."""
-    bytes: int
-    """Bytes of the text in UTF-8."""
+    text: str
+    """The text that was scored."""
     end_nats: float
     """−log P that the text ends here."""
     is_joint: bool
@@ -65,6 +65,11 @@ class Score:
         return perplexity_per_word(self.nats, self.words)
 
     @property
+    def bytes(self) -> int:
+        """Bytes of the text in UTF-8."""
+        return len(self.text.encode())
+
+    @property
     def bits_per_byte(self) -> float:
         """What a byte of the text costs, in bits."""
         return bits_per_byte(self.nats, self.bytes)
@@ -74,12 +79,13 @@ class Score:
 
         >>> sorted(score.to_dict())
         ['bits_per_byte', 'bytes', 'end_nats', 'format', 'is_joint', 'nats', 'perplexity',
-         'pieces', 'tokens', 'version', 'words']
+         'pieces', 'text', 'tokens', 'version', 'words']
         """
         return {
             "format": FORMAT,
             "version": VERSION,
             **asdict(self),
+            "bytes": self.bytes,
             "perplexity": self.perplexity,
             "bits_per_byte": self.bits_per_byte,
         }
@@ -91,6 +97,12 @@ class Score:
         '{"format":"lrlm score","version":1,"nats":...}'
         """
         return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+
+    def _repr_html_(self) -> str:
+        """Show the text in a notebook, the stronger in colour the more a piece costs."""
+        from lrlm.annotation.html import score_fragment
+
+        return score_fragment(self)
 
 
 def score(run: Run, document: LinkedDocument) -> Score:
@@ -112,7 +124,7 @@ def score(run: Run, document: LinkedDocument) -> Score:
         nats=nats,
         tokens=encoded.tokens,
         words=encoded.words,
-        bytes=len(document.text.encode()),
+        text=document.text,
         end_nats=-scored.end_score,
         is_joint=run.model.is_joint,
         pieces=pieces,

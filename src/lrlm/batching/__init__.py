@@ -17,6 +17,7 @@ from lrlm.batching.windows import (
     FormChoices,
     HardAnnotation,
     IdLimits,
+    TopicRelations,
     Window,
     cut,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "HardAnnotation",
     "IdLimits",
     "Parts",
+    "TopicRelations",
     "Window",
     "cut",
     "evaluation_batches",

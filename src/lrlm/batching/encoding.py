@@ -19,9 +19,11 @@ NOT_A_FACT = -1
 
 
 class Parts(Flag):
-    """What a model reads of a document beside its tokens and its topic's relations."""
+    """What a model reads of a document beside its tokens."""
 
     NOTHING = 0
+    RELATIONS = auto()
+    """The relations of the topic (NKLM, LRLM)."""
     EDGES = auto()
     """Every candidate, with the features of its forms (LRLM)."""
     COPIES = auto()
@@ -89,7 +91,7 @@ class Encoder:
     space: TokenSpace
     type_ids: Mapping[str, int] = field(default_factory=dict)
     object_ids: Mapping[str, int] = field(default_factory=dict)
-    parts: Parts = Parts.EDGES | Parts.COPIES | Parts.ALIASES
+    parts: Parts = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES
     """What the model reads; nothing else is worked out."""
     longest_copy: int = 20
     """Positions that NKLM can copy from; longer forms are not annotated for it."""
@@ -163,8 +165,18 @@ class Encoder:
 def surface_forms(relation: LinkableRelation) -> list[SurfaceForm]:
     """List the forms of a relation's object, in words and as they are written."""
     return [
-        SurfaceForm(words, text) for words, text in zip(relation.forms, relation.texts, strict=True)
+        SurfaceForm(words, _written(words, text))
+        for words, text in zip(relation.forms, relation.texts, strict=True)
     ]
+
+
+def _written(words: tuple[str, ...], text: str) -> str:
+    """Write a form's text in the letter case of its words, which may be another than was given."""
+    letters = "".join(words)
+    if letters == "".join(text.split()) or letters.lower() != "".join(text.lower().split()):
+        return text
+    cased = iter(letters)
+    return "".join(each if each.isspace() else next(cased) for each in text)
 
 
 def unique_words(forms: Iterable[SurfaceForm]) -> list[SurfaceForm]:

@@ -86,6 +86,16 @@ class HardAnnotation(_OnDevice):
 
 
 @dataclass(frozen=True)
+class TopicRelations(_OnDevice):
+    """The relations of each row's topic, padded."""
+
+    types_BR: Tensor
+    objects_BR: Tensor
+    mask_BR: Tensor
+    """Where there is a relation, not padding."""
+
+
+@dataclass(frozen=True)
 class Window(_OnDevice):
     """The next tokens of each document of a batch that has any left."""
 
@@ -101,9 +111,8 @@ class Window(_OnDevice):
     """Tokens of the row, the end token counted where `ends_B`."""
     ends_B: Tensor
     """Whether the document ends here: its last token is then the end token."""
-    types_BR: Tensor
-    objects_BR: Tensor
-    relation_mask_BR: Tensor
+    relations: TopicRelations | None = None
+    """Where the model reads the relations of the topic."""
     edges: Edges | None = None
     """Where the model reads the candidates."""
     annotation: HardAnnotation | None = None
@@ -156,7 +165,7 @@ class Collator:
         featuriser: FormFeaturiser,
         *,
         size: int = 150,
-        parts: Parts = Parts.EDGES | Parts.COPIES | Parts.ALIASES,
+        parts: Parts = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES,
         limits: IdLimits | None = None,
     ) -> None:
         self._end_id = end_id
@@ -222,11 +231,7 @@ class Collator:
                     for document, (_, end) in zip(documents, pieces, strict=True)
                 ]
             ),
-            types_BR=_padded([document.types_R for document in documents], UNSEEN),
-            objects_BR=_padded([document.objects_R for document in documents], UNSEEN),
-            relation_mask_BR=_padded(
-                [np.ones_like(document.types_R) for document in documents], 0
-            ).bool(),
+            relations=_relations(documents) if Parts.RELATIONS in parts else None,
             edges=self._edges(documents, pieces) if Parts.EDGES in parts else None,
             annotation=(
                 self._annotation(documents, pieces, shape) if Parts.COPIES in parts else None
@@ -331,6 +336,15 @@ class Collator:
 
 
 _NONE = np.empty(0, dtype=np.int64)
+
+
+def _relations(documents: list[EncodedDocument]) -> TopicRelations:
+    ones = [np.ones_like(document.types_R) for document in documents]
+    return TopicRelations(
+        types_BR=_padded([document.types_R for document in documents], UNSEEN),
+        objects_BR=_padded([document.objects_R for document in documents], UNSEEN),
+        mask_BR=_padded(ones, 0).bool(),
+    )
 
 
 def _aliases(document: EncodedDocument) -> Integers:

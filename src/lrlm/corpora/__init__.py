@@ -13,6 +13,7 @@ from lrlm.corpora.linking import (
     link,
     linkable_relations,
     prune,
+    recut,
     relink,
     topic_of,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "link",
     "linkable_relations",
     "prune",
+    "recut",
     "relink",
     "topic_of",
 ]

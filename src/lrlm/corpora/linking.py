@@ -185,13 +185,18 @@ def relink(document: LinkedDocument, options: LinkOptions) -> LinkedDocument:
     >>> len(relink(document, LinkOptions(letter_case=LetterCase.VARIANTS)).mentions)
     1
     """
-    if document.tokens.words != document.text.split():
-        options = options.for_raw_text()  # the text is not one that can be cut at its spaces
-    tokens = tokenise(document.text, options.profile)
+    tokens = recut(document, options)
     relations = _cut_forms(_relations_of(document), options)
     gold = None if document.gold is None else _place_gold(_gold_spans(document), tokens, relations)
     mentions = tuple(Matcher(relations).find(tokens.words))
     return replace(document, tokens=tokens, relations=relations, mentions=mentions, gold=gold)
+
+
+def recut(document: LinkedDocument, options: LinkOptions) -> Tokens:
+    """Cut the text of a document anew, as `relink` does."""
+    if document.tokens.words != document.text.split():
+        options = options.for_raw_text()  # the text is not one that can be cut at its spaces
+    return tokenise(document.text, options.profile)
 
 
 def topic_of(document: LinkedDocument) -> Topic:

@@ -193,15 +193,6 @@ def places_of(document: LinkedDocument, judged: JudgedDocument) -> list[Place]:
     ]
 
 
-def unlinked_mentions(documents: Sequence[LinkedDocument]) -> int:
-    """Count the true mentions that no candidate covers exactly: no model can find them."""
-    return sum(
-        (gold.start, gold.end) not in {(m.start, m.end) for m in document.mentions}
-        for document in documents
-        for gold in document.gold or ()
-    )
-
-
 def _place(
     document: LinkedDocument,
     span: tuple[int, int],

@@ -59,6 +59,8 @@ class DocumentScore:
     """Words that some candidate span covers, as the model's corpus is linked."""
     outside_words: int
     """Words that none covers."""
+    lost_candidates: int
+    """Candidates that do not begin and end where tokens of the model do."""
     end_nats: float
     """−log P that the text ends where it does."""
     inside_nats: Mapping[Spelling, float]
@@ -185,6 +187,7 @@ def _document_score(
         unknown_words=int((encoded.tokens_N == unknown_id).sum()) if unknown_id is not None else 0,
         inside_words=len(inside),
         outside_words=len(document.tokens) - len(inside),
+        lost_candidates=len(document.mentions) - len(encoded.mention_E),
         end_nats=end_nats,
         inside_nats={spelling: inside for spelling, (inside, _) in sums.items()},
         outside_nats={spelling: outside for spelling, (_, outside) in sums.items()},

@@ -134,13 +134,15 @@ def count_mentions(
     """Count partial, full and repeated mentions in one text."""
     of_object: dict[str, set[TokenTexts]] = {}
     for form in forms:
-        of_object.setdefault(form.relation.object, set()).add(form.tokens)
+        of_object.setdefault(form.relation.object, set()).update(form.tokens)
     partial = 0
     named: list[str] = []
     copied_from = [None if t.form < 0 else forms[t.form].relation.object for t in tokens]
     for object_, run in groupby(zip(copied_from, tokens, strict=True), key=lambda pair: pair[0]):
         if object_ is not None:
-            texts = tuple(forms[token.form].tokens[token.position] for _, token in run)
+            texts = tuple(
+                forms[token.form].tokens[token.context][token.position] for _, token in run
+            )
             left_over, full = cut_into_forms(texts, of_object[object_])
             partial += left_over
             named += [object_] * full

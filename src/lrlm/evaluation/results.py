@@ -47,6 +47,10 @@ class RunResult:
     """Whether other models are compared with it."""
     is_relinked: bool = False
     """Whether the texts were linked anew, as the run's training corpus was linked."""
+    candidates: int = 0
+    """Candidate mentions in the texts."""
+    lost_candidates: int = 0
+    """Of those, the ones that do not begin and end where tokens of the model do."""
     unknown_words: int = 0
     """|V_out|: distinct words of the corpus outside the run's vocabulary."""
     words_to_spell: int = 0
@@ -162,6 +166,8 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         "backbone": run.backbone,
         "is_joint_with_one_annotation": run.is_joint,
         "is_relinked": run.is_relinked,
+        "candidates": run.candidates,
+        "lost_candidates": run.lost_candidates,
         "unknown_words": run.unknown_words,
         "words_to_spell": run.words_to_spell,
         "published_words": run.published_words,

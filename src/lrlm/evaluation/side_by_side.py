@@ -6,13 +6,12 @@ from os import PathLike
 from pathlib import Path
 
 from lrlm.artifacts import AnyPath
-from lrlm.corpora import Corpus, relink
+from lrlm.corpora import Corpus, recut, relink
 from lrlm.errors import CorpusNotFoundError, InputError
 from lrlm.evaluation.annotation_quality import (
     Place,
     annotation_quality,
     places_of,
-    unlinked_mentions,
 )
 from lrlm.evaluation.document_scores import (
     PublishedSpeller,
@@ -152,8 +151,8 @@ class _Texts:
     """The documents of a split as a run reads them, and the distinct words in them."""
 
     documents: Sequence[LinkedDocument]
-    words: Sequence[int]
-    """How many words the corpus has in each document."""
+    original: Sequence[LinkedDocument]
+    """The documents as the corpus has them."""
     distinct: frozenset[str]
     """The distinct words of the split."""
     distinct_anywhere: frozenset[str]
@@ -166,11 +165,10 @@ class _Texts:
         cls, corpus: Corpus, split: str, documents: Sequence[LinkedDocument], run: Run
     ) -> "_Texts":
         """Link the documents anew if the run's corpus was linked in another way."""
-        words = [len(document.tokens) for document in documents]
         if corpus.options == run.link_options:
             return cls(
                 documents,
-                words,
+                documents,
                 frozenset(corpus.distinct_words((split,))),
                 frozenset(corpus.distinct_words()),
             )
@@ -181,9 +179,9 @@ class _Texts:
             for other in corpus.splits
             if other != split
             for document in corpus.documents(other)
-            for word in relink(document, run.link_options).tokens.words
+            for word in recut(document, run.link_options).words
         )
-        return cls(linked, words, distinct, distinct.union(others), is_relinked=True)
+        return cls(linked, documents, distinct, distinct.union(others), is_relinked=True)
 
 
 def _evaluate_run(
@@ -199,15 +197,19 @@ def _evaluate_run(
     """Score documents with one run and, where their truth is known, judge its posterior."""
     documents = texts.documents
     places: list[Place] = []
-    gold_judge = GoldJudge(documents) if gold else None
+    linked_gold = 0
+    gold_judge = GoldJudge(texts.original) if gold else None
 
     def see(members: Sequence[LinkedDocument], scored: Sequence[ScoredDocument]) -> None:
+        nonlocal linked_gold
         known = [row for row, document in enumerate(members) if document.gold is not None]
         if not run.model.has_posteriors or not known:
             return
         members, scored = [members[row] for row in known], [scored[row] for row in known]
         for document, judged in zip(members, judge(members, scored), strict=True):
             places.extend(places_of(document, judged))
+            spans = {(span.start, span.end) for span in judged.spans}
+            linked_gold += sum((each.start, each.end) in spans for each in document.gold or ())
             if gold_judge is not None:
                 gold_judge.add(document, judged)
 
@@ -223,13 +225,15 @@ def _evaluate_run(
         run.collator,
         documents,
         unknown_words=unknown_words,
-        words=texts.words,
+        words=[len(document.tokens) for document in texts.original],
         batch_size=batch_size or run.config.training.validation_batch_size,
         judge=see,
         progress=lambda what, done, total: progress(f"{name}: {what}", done, total),
     )
-    annotated = [document for document in documents if document.gold is not None]
-    has_verdict = bool(annotated) and run.model.has_posteriors
+    true_mentions = [document.gold for document in texts.original if document.gold is not None]
+    has_verdict = bool(true_mentions) and run.model.has_posteriors
+    # Also those that no token boundary of this run fits: no candidate of it can be one of them.
+    unlinked = sum(map(len, true_mentions)) - linked_gold
     return RunResult(
         name=name,
         kind=run.kind,
@@ -241,15 +245,13 @@ def _evaluate_run(
         scores=tuple(scores),
         is_joint=run.model.is_joint,
         is_relinked=texts.is_relinked,
+        candidates=sum(len(document.mentions) for document in documents),
+        lost_candidates=sum(score.lost_candidates for score in scores),
         unknown_words=unknown_words,
         words_to_spell=len(to_spell),
         published_words=len(to_spell & (published or {}).keys()),
         significance={},
-        annotation=(
-            annotation_quality(places, unlinked=unlinked_mentions(annotated))
-            if has_verdict
-            else None
-        ),
+        annotation=(annotation_quality(places, unlinked=unlinked) if has_verdict else None),
         gold=gold_judge.quality() if gold_judge is not None and has_verdict else None,
     )
 

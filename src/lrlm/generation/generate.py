@@ -24,7 +24,7 @@ from lrlm.knowledge import Topic
 from lrlm.models import document_nats
 from lrlm.models.writing import NO_FORM, EncodedTopic, WritingState, Written
 from lrlm.runs.run import Run
-from lrlm.text import LinkableRelation, LinkedDocument, SurfaceForm, tokenise
+from lrlm.text import LinkableRelation, LinkedDocument, SurfaceForm, TokenSpace, tokenise
 
 MOST_SAMPLES = 10_000
 """Texts that are written side by side: they are all in memory at once."""
@@ -49,7 +49,7 @@ class Sampler:
         self._linker = Linker(topic, link_options)
         self.relations = self._linker.relations
         self.forms = [
-            CopiedForm(relation, form, run.space.form_tokens(form))
+            CopiedForm(relation, form, _tokens_in_contexts(run.space, form))
             for relation in self.relations
             for form in surface_forms(relation)
         ]
@@ -95,15 +95,16 @@ class Sampler:
         end_id = self._run.space.end_id
         for text_B, written in steps:
             columns = (
-                text_B, written.token_B, written.form_B, written.position_B, written.log_prob_B,
+                text_B, written.token_B, written.form_B, written.position_B, written.context_B,
+                written.log_prob_B,
             )  # fmt: skip
-            for number, token, form, position, log_prob in zip(
+            for number, token, form, position, context, log_prob in zip(
                 *(column.tolist() for column in columns), strict=True
             ):
                 if form == NO_FORM and token == end_id:
                     yield number, None
                 else:
-                    yield number, WrittenToken(token, log_prob, form, position)
+                    yield number, WrittenToken(token, log_prob, form, position, context)
 
     def result(
         self, text: PieceWriter, pieces: list[Piece], marginal_log_prob: float, ended: bool
@@ -146,6 +147,7 @@ class Sampler:
         """Read the prompt, under its one annotation where a model reads one."""
         so_far = self.writer.begin()
         encoded = self._encoded_prompt
+        context_1 = so_far.last.context_B
         form_N = np.full(encoded.tokens, NO_FORM)
         position_N = np.zeros(encoded.tokens, dtype=np.int64)
         if encoded.copies is not None:
@@ -158,7 +160,11 @@ class Sampler:
         for token_1, form_1, position_1 in torch.from_numpy(
             np.stack([encoded.tokens_N, form_N, position_N], axis=1)
         ).to(so_far.states_BD.device)[..., None]:
-            context_1 = torch.zeros_like(token_1)
+            begins = bool((form_1 != NO_FORM) & (position_1 == 0))
+            if begins or bool(form_1 == NO_FORM):
+                context_1 = torch.zeros_like(token_1)
+            if begins:
+                context_1 = self._run.space.context_after(so_far.last.token_B)
             written = Written(token_1, form_1, position_1, context_1, so_far.last.log_prob_B)
             so_far = self.writer.read(so_far, written)
         return so_far
@@ -167,7 +173,7 @@ class Sampler:
         """Link a text; what was written begins a segment, so no name reaches out of the prompt."""
         words = text.words(self._profile)
         linked = self._linker.link_tokens(text.text, words)
-        prompt = len(tokenise(self._prompt, self._profile))
+        prompt = self._encoded_prompt.words
         kept = (each for each in linked.mentions if not each.start < prompt < each.end)
         return replace(linked, mentions=tuple(kept))
 
@@ -215,6 +221,14 @@ def encode_topic(run: Run, relations: Sequence[LinkableRelation]) -> EncodedTopi
         aliases_P=here(encoder.encode_aliases(_canonical_forms(relations))),
         end_id=space.end_id,
         context_after=space.context_after,
+    )
+
+
+def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str, ...], ...]:
+    """Give the text of a form's tokens in every context in which it may stand."""
+    return tuple(
+        space.form_tokens(form, before=space.example_before(context))
+        for context in range(space.contexts)
     )
 
 

@@ -19,6 +19,8 @@ class WrittenToken:
     """Which of all the forms of the topic it was copied from."""
     position: int = 0
     """Which token of that form."""
+    context: int = 0
+    """The context in which the form stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,8 @@ class CopiedForm:
 
     relation: LinkableRelation
     form: SurfaceForm
-    tokens: tuple[str, ...]
-    """The text of each of its tokens."""
+    tokens: tuple[tuple[str, ...], ...]
+    """For each context in which it may stand, the text of each of its tokens."""
 
 
 class PieceWriter:
@@ -68,7 +70,7 @@ class PieceWriter:
         """Take the next token, and give the pieces that are complete with it."""
         copied = None
         if token.form != NO_FORM:
-            copied = self._forms[token.form].tokens[token.position]
+            copied = self._tokens_of_form(token)[token.position]
         log_spelling = self._growing.add(token.id, copied=copied)
         source: PieceSource = "relation" if copied is not None else "word"
         if log_spelling is not None:
@@ -77,7 +79,7 @@ class PieceWriter:
         if self._open and not self._goes_on(token):
             self._close()
         self._open.append((token, source))
-        if token.form == NO_FORM or token.position + 1 == len(self._forms[token.form].tokens):
+        if token.form == NO_FORM or token.position + 1 == len(self._tokens_of_form(token)):
             self._close()
         return self._complete()
 
@@ -87,6 +89,9 @@ class PieceWriter:
         if self._open:
             self._close()
         return self._complete()
+
+    def _tokens_of_form(self, token: WrittenToken) -> tuple[str, ...]:
+        return self._forms[token.form].tokens[token.context]
 
     def _goes_on(self, token: WrittenToken) -> bool:
         last, _ = self._open[-1]
@@ -122,5 +127,5 @@ class PieceWriter:
             copied.relation.type,
             copied.relation.object,
             self._growing.written(copied.form),
-            is_partial=len(tokens) < len(copied.tokens),
+            is_partial=len(tokens) < len(self._tokens_of_form(first)),
         )

@@ -10,17 +10,18 @@ from lrlm.heads.copying import (
     SourceHead,
     VectorTable,
 )
-from lrlm.heads.words import (
+from lrlm.heads.tokens import (
+    TOKEN_LAYERS,
     TokenChooser,
     TokenEmbedding,
     TokenHead,
-    WordChooser,
-    WordConfig,
-    WordEmbedding,
-    WordHead,
+    TokenLayersConfig,
+    register_token_layers,
 )
+from lrlm.heads.words import WordChooser, WordConfig, WordEmbedding, WordHead
 
 __all__ = [
+    "TOKEN_LAYERS",
     "Choosing",
     "FormHead",
     "RelationConfig",
@@ -31,6 +32,7 @@ __all__ = [
     "TokenChooser",
     "TokenEmbedding",
     "TokenHead",
+    "TokenLayersConfig",
     "VectorTable",
     "WordChooser",
     "WordConfig",
@@ -38,5 +40,6 @@ __all__ = [
     "WordHead",
     "choose_cutoffs",
     "measure_softmax_cost",
+    "register_token_layers",
     "taken",
 ]

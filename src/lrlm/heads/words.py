@@ -1,8 +1,5 @@
 """Read and write words: their vectors, and a softmax over them, full or adaptive, tied or not.
 
-A model reads tokens through a `TokenEmbedding` and writes them through a `TokenHead`. The classes
-here are those for a vocabulary of words; a pretrained language model brings its own.
-
 Word ids are in order of frequency. With cutoffs, the words from one cutoff to the next form a
 cluster; the vectors of each cluster are narrower than those of the one before.
 
@@ -10,68 +7,37 @@ Shapes: X states or words, D width of states, E of embeddings, P of the projecti
 choices of the head (frequent words and tails), Y states whose word is in a tail.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lrlm.backbones import packed_linear
+from lrlm.backbones import Backbone, packed_linear
 from lrlm.checks import check_at_least, check_shape
 from lrlm.errors import InputError
 from lrlm.heads.choosing import Choosing, taken
+from lrlm.heads.clusters import SoftmaxCost, choose_cutoffs
+from lrlm.heads.tokens import (
+    TokenChooser,
+    TokenEmbedding,
+    TokenHead,
+    TokenLayersConfig,
+    register_token_layers,
+)
 
 _MOST_SCORES = 1 << 25
 """Scores of words that are held at a time: 128 MiB, and several times as much on the way."""
 
 
-class TokenEmbedding(nn.Module, ABC):
-    """Turns token ids into the vectors that a backbone reads."""
-
-    output_size: int
-    """Width E of the vectors."""
-
-    @abstractmethod
-    def forward(self, ids: Tensor) -> Tensor:
-        """Look up tokens: ids of any shape → that shape with E behind it."""
-
-    def step(self, ids_X: Tensor) -> Tensor:
-        """Look up one token a row while text is generated: (X, E)."""
-        vectors_XE: Tensor = self(ids_X)
-        return vectors_XE
-
-
-class TokenChooser(ABC):
-    """Chooses tokens while text is generated, with weights that stay as they are."""
-
-    @abstractmethod
-    def choose(
-        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
-    ) -> tuple[Tensor, Tensor]:
-        """Choose a token for each state: ids, and log P(token | h) under the model: (X,), (X,).
-
-        Where `may_end_X` is false, the token that ends a text is not chosen.
-        """
-
-
-class TokenHead(nn.Module, ABC):
-    """Gives every token a probability in a state."""
-
-    @abstractmethod
-    def log_probs(self, states_XD: Tensor, targets_X: Tensor) -> Tensor:
-        """Give log P(target | h) of each state: (X,)."""
-
-    @abstractmethod
-    def chooser(self, *, end_id: int) -> TokenChooser:
-        """Give what chooses tokens; `end_id` is the one token that may be forbidden."""
-
-
 @dataclass(frozen=True, slots=True)
-class WordConfig:
+class WordConfig(TokenLayersConfig):
     """How words are read and written; the defaults are the paper's for WikiText-S."""
+
+    name: ClassVar[str] = "words"
 
     embedding_size: int = 400
     """Width E of the vectors that are read."""
@@ -97,6 +63,38 @@ class WordConfig:
                 f"model.words.tied needs one width, but embedding_size is {self.embedding_size} and"
                 f" projection_size is {self.projection_size}"
             )
+
+    def embedding(self, tokens: int) -> "WordEmbedding":
+        """Make a table of vectors, narrower for rare words."""
+        return WordEmbedding(self, tokens)
+
+    def head(
+        self, state_size: int, tokens: int, *, embedding: TokenEmbedding, backbone: Backbone
+    ) -> "WordHead":
+        """Make a softmax, full or adaptive, which may share its vectors with the embedding."""
+        del backbone
+        assert isinstance(embedding, WordEmbedding), "a configuration is given what it made"
+        return WordHead(self, state_size, tokens, embedding=embedding)
+
+    def fitted(self, counts: Sequence[int] | None, cost: SoftmaxCost | None = None) -> "WordConfig":
+        """Choose the clusters of the adaptive softmax, if that is left open."""
+        if self.cutoffs is not None:
+            return self
+        cutoffs: tuple[int, ...] = ()
+        if counts is not None:
+            cutoffs = choose_cutoffs(
+                counts, width=self.projection_size, divisor=self.divisor, cost=cost
+            )
+        return replace(self, cutoffs=cutoffs)
+
+    def as_fitted(self, before: TokenLayersConfig) -> "WordConfig":
+        """Take over the clusters of a run that is resumed, if they are left open."""
+        if self.cutoffs is None and isinstance(before, WordConfig):
+            return replace(self, cutoffs=before.cutoffs)
+        return self
+
+
+register_token_layers(WordConfig)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,10 @@ from lrlm.heads import (
     RelationConfig,
     RelationVectors,
     SoftmaxCost,
-    TokenEmbedding,
     TokenHead,
+    TokenLayersConfig,
     VectorTable,
     WordConfig,
-    WordEmbedding,
-    WordHead,
-    choose_cutoffs,
 )
 from lrlm.models.language_model import LanguageModel
 from lrlm.models.lrlm import LatentRelationLM
@@ -43,7 +40,8 @@ class ModelConfig:
     """The model: vanilla, alias, nklm or lrlm."""
     backbone: BackboneConfig = field(default_factory=LstmConfig)
     """The sequence model that reads the text."""
-    words: WordConfig = field(default_factory=WordConfig)
+    words: TokenLayersConfig = field(default_factory=WordConfig)
+    """How tokens are read and written."""
     relations: RelationConfig = field(default_factory=RelationConfig)
     positions: int = 20
     """Tokens of a form that NKLM can copy; longer forms are not annotated for it."""
@@ -71,15 +69,7 @@ def with_cutoffs(
     Without counts in order of frequency there are no clusters. `cost` is that of the device the
     model will be trained on; without it, that of a usual CPU.
     """
-    words = config.words
-    if words.cutoffs is not None:
-        return config
-    cutoffs: tuple[int, ...] = ()
-    if token_counts is not None:
-        cutoffs = choose_cutoffs(
-            token_counts, width=words.projection_size, divisor=words.divisor, cost=cost
-        )
-    return replace(config, words=replace(words, cutoffs=cutoffs))
+    return replace(config, words=config.words.fitted(token_counts, cost))
 
 
 @dataclass(frozen=True)
@@ -104,20 +94,18 @@ class ModelParts:
     def __init__(self, config: ModelConfig, sizes: ModelSizes) -> None:
         self.config = config
         self._sizes = sizes
-        self._words = WordEmbedding(config.words, sizes.tokens)
-
-    @property
-    def embedding(self) -> TokenEmbedding:
+        self.embedding = config.words.embedding(sizes.tokens)
         """The vectors that tokens are read as."""
-        return self._words
 
     def backbone(self, input_size: int) -> Backbone:
         """Make the backbone for inputs of this width."""
         return self.config.backbone.build(input_size)
 
-    def word_head(self, state_size: int) -> TokenHead:
-        """Make the softmax over all tokens for states of this width."""
-        return WordHead(self.config.words, state_size, self._sizes.tokens, embedding=self._words)
+    def word_head(self, state_size: int, backbone: Backbone) -> TokenHead:
+        """Make the distribution over all tokens for states of this width."""
+        return self.config.words.head(
+            state_size, self._sizes.tokens, embedding=self.embedding, backbone=backbone
+        )
 
     def form_head(self, state_size: int) -> FormHead:
         """Make the choice among the forms of an object for states of this width."""

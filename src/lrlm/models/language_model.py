@@ -78,7 +78,7 @@ class LanguageModel(nn.Module, ABC):
     label: ClassVar[str]
     """What tables call it, as "LRLM"."""
     reads: ClassVar[Parts] = Parts.NOTHING
-    """What it reads of a document beside its tokens and its topic's relations."""
+    """What it reads of a document beside its tokens."""
     has_posteriors: ClassVar[bool] = False
     """Whether it sums over segmentations, so that it can say where a name came from."""
     copies_names: ClassVar[bool] = False

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from lrlm.backbones import Backbone, State
-from lrlm.batching import Edges, Parts, Window
+from lrlm.batching import Edges, Parts, TopicRelations, Window
 from lrlm.heads import (
     Choosing,
     FormHead,
@@ -42,7 +42,7 @@ class LatentRelationLM(VanillaLM):
 
     kind: ClassVar[str] = "lrlm"
     label: ClassVar[str] = "LRLM"
-    reads: ClassVar[Parts] = Parts.EDGES
+    reads: ClassVar[Parts] = Parts.RELATIONS | Parts.EDGES
     has_posteriors: ClassVar[bool] = True
     copies_names: ClassVar[bool] = True
     is_baseline: ClassVar[bool] = False
@@ -80,7 +80,7 @@ class LatentRelationLM(VanillaLM):
         return cls(
             parts.embedding,
             backbone,
-            parts.word_head(size),
+            parts.word_head(size, backbone),
             source=SourceHead(size),
             vectors=vectors,
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
@@ -90,8 +90,10 @@ class LatentRelationLM(VanillaLM):
 
     def begin(self, window: Window) -> State:
         """Give the state before the first window, which may know the topic's relations."""
+        relations = window.relations
+        assert relations is not None, "the collator serves another model"
         return self.read_topic(
-            super().begin(window), window.types_BR, window.objects_BR, window.relation_mask_BR
+            super().begin(window), relations.types_BR, relations.objects_BR, relations.mask_BR
         )
 
     def read_topic(
@@ -111,10 +113,11 @@ class LatentRelationLM(VanillaLM):
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
         states_BTD, state = self.read(window, state)
-        edges = window.edges
+        edges, relations = window.edges, window.relations
         assert edges is not None, "the collator serves another model"
+        assert relations is not None, "the collator serves another model"
         states_XD = flat(states_BTD, window)
-        has_relations_B = window.relation_mask_BR.any(1)
+        has_relations_B = relations.mask_BR.any(1)
         has_relations_X = flat(has_relations_B[:, None].expand_as(window.mask_BT), window)
         log_word_X, log_relation_X = self.source(states_XD, has_relations_X)
         token_X = self.words.log_probs(states_XD, flat(window.targets_BT, window))
@@ -124,17 +127,19 @@ class LatentRelationLM(VanillaLM):
             choice_BT=unflat(log_word_X, window),
             edges=edges,
             score_E=source_E
-            + self._relation_log_probs(states_BTD, window, edges)
+            + self._relation_log_probs(states_BTD, relations, edges)
             + self._form_log_probs(states_BTD, edges),
         )
         return scores, state
 
-    def _relation_log_probs(self, states_BTD: Tensor, window: Window, edges: Edges) -> Tensor:
+    def _relation_log_probs(
+        self, states_BTD: Tensor, relations: TopicRelations, edges: Edges
+    ) -> Tensor:
         """Give log P(e | h) of each edge, over all relations of its topic: (E,)."""
         rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
-        vectors_BRW = self.vectors(window.types_BR, window.objects_BR)
+        vectors_BRW = self.vectors(relations.types_BR, relations.objects_BR)
         log_probs_BSR: Tensor = self.relations.log_probs(
-            states_BTD[rows_B1, edges.place_BS], vectors_BRW, window.relation_mask_BR
+            states_BTD[rows_B1, edges.place_BS], vectors_BRW, relations.mask_BR
         )
         return log_probs_BSR[edges.row_E, edges.slot_E, edges.relation_E]
 

@@ -51,7 +51,7 @@ class NeuralKnowledgeLM(LanguageModel):
 
     kind: ClassVar[str] = "nklm"
     label: ClassVar[str] = "NKLM"
-    reads: ClassVar[Parts] = Parts.COPIES
+    reads: ClassVar[Parts] = Parts.RELATIONS | Parts.COPIES
     copies_names: ClassVar[bool] = True
     is_joint: ClassVar[bool] = True
     is_baseline: ClassVar[bool] = True
@@ -97,7 +97,7 @@ class NeuralKnowledgeLM(LanguageModel):
         return cls(
             parts.embedding,
             backbone,
-            parts.word_head(chosen_size),
+            parts.word_head(chosen_size, backbone),
             vectors=vectors,
             forms=parts.form_head(chosen_size),
             hidden_size=config.relations.hidden_size,
@@ -128,7 +128,8 @@ class NeuralKnowledgeLM(LanguageModel):
 
     def fact_vectors(self, window: Window) -> Tensor:
         """Give the vectors of each topic's facts, "not a fact" first: (B, G, W)."""
-        vectors_BRW = self.vectors(window.types_BR, window.objects_BR)
+        assert window.relations is not None, "the collator serves another model"
+        vectors_BRW = self.vectors(window.relations.types_BR, window.relations.objects_BR)
         not_a_fact_B1W = self.not_a_fact.expand(len(vectors_BRW), 1, -1)
         return torch.cat([not_a_fact_B1W, vectors_BRW], dim=1)
 
@@ -170,7 +171,8 @@ class NeuralKnowledgeLM(LanguageModel):
 
 def fact_mask(window: Window) -> Tensor:
     """Say which facts a topic has; "not a fact" is always there: (B, G)."""
-    return nn.functional.pad(window.relation_mask_BR, (1, 0), value=True)
+    assert window.relations is not None, "the collator serves another model"
+    return nn.functional.pad(window.relations.mask_BR, (1, 0), value=True)
 
 
 def position_log_probs(scores_CK: Tensor, length_C: Tensor) -> Tensor:

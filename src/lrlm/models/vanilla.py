@@ -35,7 +35,7 @@ class VanillaLM(LanguageModel):
     def build(cls, parts: "ModelParts") -> "VanillaLM":
         """Put the model together with fresh weights."""
         backbone = parts.backbone(parts.embedding.output_size)
-        return cls(parts.embedding, backbone, parts.word_head(backbone.output_size))
+        return cls(parts.embedding, backbone, parts.word_head(backbone.output_size, backbone))
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score a window and give the state after it."""

@@ -282,6 +282,12 @@ def _perplexity_notes(evaluation: Evaluation) -> list[str]:
     notes += marks_explained(runs)
     if not evaluation.is_training_corpus:
         notes.append("The runs were trained on another corpus.")
+    notes += [
+        f"{run.name}: {run.lost_candidates:,} of {run.candidates:,} candidates do not fit its"
+        " tokens and are left out."
+        for run in runs
+        if run.lost_candidates
+    ]
     relinked = [run.name for run in runs if run.is_relinked]
     if relinked:
         notes.append(

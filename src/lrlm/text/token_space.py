@@ -56,7 +56,10 @@ class EncodedText:
 
 @dataclass(frozen=True, slots=True)
 class TokenPlaces:
-    """Where the tokens of a text stand: characters `[start, end)`, and the word they belong to."""
+    """Where the tokens of a text stand: characters `[start, end)`, and the word they belong to.
+
+    White space before or after a token does not belong to it.
+    """
 
     starts: Sequence[int]
     ends: Sequence[int]
@@ -173,8 +176,8 @@ class TokenSpace(ABC):
         """
 
     @abstractmethod
-    def form_tokens(self, form: SurfaceForm) -> tuple[str, ...]:
-        """Give the text of each token of a form, as it would stand at the start of a text.
+    def form_tokens(self, form: SurfaceForm, *, before: str = "") -> tuple[str, ...]:
+        """Give the text of each token of a form, as it would stand after the text `before`.
 
         >>> space.form_tokens(form)
         ('Norwegian', 'krone')

@@ -68,8 +68,9 @@ class WordSpace(TokenSpace):
         del before
         return self.vocabulary.encode(form.words)
 
-    def form_tokens(self, form: SurfaceForm) -> tuple[str, ...]:
-        """Give the words of a form."""
+    def form_tokens(self, form: SurfaceForm, *, before: str = "") -> tuple[str, ...]:
+        """Give the words of a form; they are the same wherever it stands."""
+        del before
         return form.words
 
     def decode(self, ids: Sequence[int]) -> str:

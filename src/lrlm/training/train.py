@@ -13,7 +13,7 @@ from lrlm.backbones import BackboneConfig, register_backbone
 from lrlm.corpora import Corpus
 from lrlm.errors import ExistsError, InputError
 from lrlm.features import make_features
-from lrlm.heads import measure_softmax_cost
+from lrlm.heads import measure_softmax_cost, register_token_layers
 from lrlm.progress import Progress, silent
 from lrlm.runs.config import RunConfig
 from lrlm.runs.devices import choose_device, is_first
@@ -179,8 +179,9 @@ def user_cache() -> Path:
 
 
 def _register(config: RunConfig) -> None:
-    """Let the run's configuration name a backbone and a token space of the caller's own."""
+    """Let the run's configuration name parts of the caller's own."""
     register_backbone(type(config.model.backbone))
+    register_token_layers(type(config.model.words))
     register_token_space(type(config.vocabulary))
 
 
@@ -250,9 +251,8 @@ class _Wanted:
         after = self._changed(before if self.config is None else self.config)
         if isinstance(self.backbone, BackboneConfig):
             after = replace(after, model=replace(after.model, backbone=self.backbone))
-        if after.model.words.cutoffs is None:  # they were chosen when the run was started
-            words = replace(after.model.words, cutoffs=before.model.words.cutoffs)
-            after = replace(after, model=replace(after.model, words=words))
+        words = after.model.words.as_fitted(before.model.words)
+        after = replace(after, model=replace(after.model, words=words))
         values = {key: value for key, value, _ in described(before, CHOICES)}
         for key, value, _ in described(after, CHOICES):
             if value != values.get(key) and key not in CAN_CHANGE:

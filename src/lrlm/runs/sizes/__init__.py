@@ -6,6 +6,7 @@ from importlib.resources import files
 
 from lrlm.backbones import BACKBONES, BackboneConfig, LstmConfig
 from lrlm.errors import InputError
+from lrlm.heads import TOKEN_LAYERS, TokenLayersConfig, WordConfig
 from lrlm.runs.config import RunConfig
 from lrlm.runs.settings import ClassChoice, ClassChoices, from_nested, parse_toml, with_settings
 from lrlm.runs.token_spaces import TOKEN_SPACES, TokenSpaceConfig, VocabularyConfig
@@ -14,6 +15,7 @@ SIZES = ("mini", "cpu", "paper")
 
 CHOICES: ClassChoices = {
     BackboneConfig: ClassChoice(BACKBONES),
+    TokenLayersConfig: ClassChoice(TOKEN_LAYERS, default=WordConfig.name),
     TokenSpaceConfig: ClassChoice(TOKEN_SPACES, default=VocabularyConfig.name),
 }
 """Where a configuration may hold one of several classes."""

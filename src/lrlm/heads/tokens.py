@@ -1,0 +1,107 @@
+"""What reads and writes tokens: the layers between token ids and a backbone's vectors and states.
+
+The paper's models have vectors of words and a softmax over them (`words.py`); a pretrained language
+model brings its own.
+
+Shapes: X states or tokens, D width of states, E of embeddings.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from torch import Tensor, nn
+
+from lrlm.backbones import Backbone
+from lrlm.errors import InputError
+from lrlm.heads.choosing import Choosing
+from lrlm.heads.clusters import SoftmaxCost
+
+
+class TokenEmbedding(nn.Module, ABC):
+    """Turns token ids into the vectors that a backbone reads."""
+
+    output_size: int
+    """Width E of the vectors."""
+
+    @abstractmethod
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up tokens: ids of any shape → that shape with E behind it."""
+
+    def step(self, ids_X: Tensor) -> Tensor:
+        """Look up one token a row while text is generated: (X, E)."""
+        vectors_XE: Tensor = self(ids_X)
+        return vectors_XE
+
+
+class TokenChooser(ABC):
+    """Chooses tokens while text is generated, with weights that stay as they are."""
+
+    @abstractmethod
+    def choose(
+        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+    ) -> tuple[Tensor, Tensor]:
+        """Choose a token for each state: ids, and log P(token | h) under the model: (X,), (X,).
+
+        Where `may_end_X` is false, the token that ends a text is not chosen.
+        """
+
+
+class TokenHead(nn.Module, ABC):
+    """Gives every token a probability in a state."""
+
+    @abstractmethod
+    def log_probs(self, states_XD: Tensor, targets_X: Tensor) -> Tensor:
+        """Give log P(target | h) of each state: (X,)."""
+
+    @abstractmethod
+    def chooser(self, *, end_id: int) -> TokenChooser:
+        """Give what chooses tokens; `end_id` is the one token that may be forbidden."""
+
+
+class TokenLayersConfig(ABC):
+    """How tokens are read and written; subclasses are frozen dataclasses whose fields are settings.
+
+    A pretrained language model brings layers of its own, which its backbone can give.
+    """
+
+    name: ClassVar[str]
+    """What configurations call it."""
+
+    @abstractmethod
+    def embedding(self, tokens: int) -> TokenEmbedding:
+        """Make the vectors that so many tokens are read as."""
+
+    @abstractmethod
+    def head(
+        self, state_size: int, tokens: int, *, embedding: TokenEmbedding, backbone: Backbone
+    ) -> TokenHead:
+        """Make the distribution over so many tokens, for states of this width."""
+
+    def fitted(self, counts: Sequence[int] | None, cost: SoftmaxCost | None = None) -> Self:
+        """Choose what is left open for tokens with these counts; the result is what a run saves.
+
+        Without counts, ids are in no order of frequency. `cost` is that of a softmax on the device
+        that the model will be trained on.
+        """
+        del counts, cost
+        return self
+
+    def as_fitted(self, before: "TokenLayersConfig") -> Self:
+        """Take over what was chosen when a run was started that is resumed now."""
+        del before
+        return self
+
+
+TOKEN_LAYERS: dict[str, type[TokenLayersConfig]] = {}
+"""Every way to read and write tokens that can be named in a configuration."""
+
+
+def register_token_layers(config: type[TokenLayersConfig]) -> type[TokenLayersConfig]:
+    """Let configurations and run folders name layers of your own; usable as a decorator.
+
+    A name that another class has already is refused.
+    """
+    if TOKEN_LAYERS.setdefault(config.name, config) is not config:
+        raise InputError(f"there are other token layers with the name {config.name!r} already")
+    return config
