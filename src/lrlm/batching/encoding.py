@@ -105,7 +105,9 @@ class Encoder:
         """Encode one document."""
         text = self.space.encode(document)
         types_R, objects_R = self.relation_ids(document.relations)
-        edges = [Mention(*edge) for edge in text.edges_E4.tolist()]
+        edges: list[Mention] = []
+        if self.parts & (Parts.COPIES | Parts.ALIASES):
+            edges = [Mention(*edge) for edge in text.edges_E4.tolist()]
         return EncodedDocument(
             id=document.id,
             tokens_N=text.tokens_N,

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from lrlm.arrays import Floats
 from lrlm.batching import Collator, EncodedDocument, Encoder, evaluation_batches
@@ -102,9 +103,12 @@ def score_documents(
     for batch in evaluation_batches([document.tokens for document in encoded], batch_size):
         members = [documents[number] for number in batch]
         scored = read_documents(model, collator, [encoded[number] for number in batch])
+        covered_BT = pad_sequence([_covered(each.encoded) for each in scored], batch_first=True)
         sums = {
             spelling: _inside_and_outside(
-                scored, [_log_probs(each, spelling, unknown_id, unknown_words) for each in scored]
+                scored,
+                [_log_probs(each, spelling, unknown_id, unknown_words) for each in scored],
+                covered_BT,
             )
             for spelling in Spelling
         }
@@ -137,14 +141,10 @@ def _log_probs(
 
 
 def _inside_and_outside(
-    scored: Sequence[ScoredDocument], spellings: Sequence[Tensor]
+    scored: Sequence[ScoredDocument], spellings: Sequence[Tensor], covered_BT: Tensor
 ) -> tuple[list[float], list[float]]:
     """Sum the nats of each document inside and outside of its candidate spans."""
-    lattice = lattice_of(scored, spellings)
-    blocks = block_sums(lattice)
-    covered_BT = torch.zeros(lattice.words_BT.shape, dtype=torch.bool)
-    for row, document in enumerate(scored):
-        covered_BT[row, : document.encoded.tokens] = torch.from_numpy(_covered(document.encoded))
+    blocks = block_sums(lattice_of(scored, spellings))
     is_inside_K = covered_BT[blocks.row_K, blocks.start_K]
     sums = []
     for part_K in (is_inside_K, ~is_inside_K):
@@ -154,12 +154,12 @@ def _inside_and_outside(
     return sums[0], sums[1]
 
 
-def _covered(document: EncodedDocument) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Say which tokens some candidate span covers, whatever the model does with it."""
-    covered = np.zeros(document.tokens, dtype=bool)
+def _covered(document: EncodedDocument) -> Tensor:
+    """Say which tokens some candidate span covers, whatever the model does with it: (N,)."""
+    covered_N = np.zeros(document.tokens, dtype=bool)
     for start, end in document.edges_E4[:, :2].tolist():
-        covered[start:end] = True
-    return covered
+        covered_N[start:end] = True
+    return torch.from_numpy(covered_N)
 
 
 def _document_score(
