@@ -162,8 +162,10 @@ def test_hostile_pickles_are_refused_within_bounds() -> None:
 
 @pytest.mark.slow
 def test_pickles_larger_than_their_bytes_are_refused_within_bounds() -> None:
-    told = dict(outcomes("pickle", large_pickles(5_500_000)))
-    assert sum("768 MiB of memory at once" in text for text in told.values()) >= 9
+    honest = {"many-constants", "many-integers", "many-copies"}  # take little, and are read
+    files = ((name, text) for name, text in large_pickles(4_000_000) if name not in honest)
+    told = dict(outcomes("pickle", files))
+    assert all("512 MiB of memory at once" in text for text in told.values())
 
 
 def test_memory_is_counted_while_it_is_taken(

@@ -39,7 +39,7 @@ LARGEST_INTEGER = 1 << 1024
 """Larger ones take time with the square of their digits when they are written."""
 DEEPEST = 100
 """Containers in containers; the articles of a release are five deep."""
-MOST_MEMORY = 768 << 20
+MOST_MEMORY = 512 << 20
 """Bytes that may be taken at once, for the items that are read together and for what is kept."""
 LARGEST_ITEM = 256 << 20
 """Bytes of one value, were everything copied that it refers to twice."""
