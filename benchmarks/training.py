@@ -2,7 +2,7 @@
 
     python -m benchmarks.training [--threads 2] [--repeats 5]
 
-All figures are ratios within one run: absolute times depend on the machine and on its neighbours.
+Compare the ratios within one run: absolute times depend on the machine and on other work on it.
 """
 
 import argparse

@@ -108,11 +108,12 @@ def _follow(
     starts, edge_numbers, scores = (
         table.view(rows, width).tolist() for table in (start_BT, edge_BT, score_BT)
     )
+    words = [Step(place, place + 1, None) for place in range(width)]  # all rows share them
     totals: list[float] = []
     paths: list[list[Step]] = []
     for row, length in enumerate(lattice.lengths_B.tolist()):
         if alive[row]:
-            total, path = _walk_back(length, starts[row], edge_numbers[row], scores[row])
+            total, path = _walk_back(length, starts[row], edge_numbers[row], scores[row], words)
         else:
             total, path = -math.inf, []
         totals.append(total)
@@ -121,14 +122,14 @@ def _follow(
 
 
 def _walk_back(
-    length: int, starts: list[int], edges: list[int], scores: list[float]
+    length: int, starts: list[int], edges: list[int], scores: list[float], words: list[Step]
 ) -> tuple[float, list[Step]]:
     """Return the score and the steps of a path, given the segment that ends with each token."""
     total, path, boundary = 0.0, [], length
     while boundary > 0:
         last = boundary - 1
         start, edge = starts[last], edges[last]
-        path.append(Step(start, boundary, None if edge < 0 else edge))
+        path.append(words[last] if edge < 0 else Step(start, boundary, edge))
         total += scores[last]
         boundary = start
     path.reverse()
