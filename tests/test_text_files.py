@@ -238,6 +238,7 @@ class OddError(Exception):
         (NotImplementedError(), "a.bin: not a thing, or damaged (NotImplementedError)"),
         (LookupError("unknown encoding"), "a.bin: not a thing, or damaged (unknown encoding)"),
         (OverflowError("too\nlarge"), "a.bin: not a thing, or damaged (too large)"),
+        (EOFError("the end"), "a.bin: damaged or truncated (the end)"),
         (struct.error("short"), "a.bin: not a thing, or damaged (short)"),
         (ValueError("x" * 5000), f"a.bin: not a thing, or damaged ({'x' * 200}…)"),
         (MemoryError(), "a.bin: asks for more memory than there is"),

@@ -84,6 +84,8 @@ def reading(where: Path | str, what: str = "as it should be") -> Iterator[None]:
         raise FormatError(f"{where}: asks for more memory than there is") from error
     except RecursionError as error:
         raise FormatError(f"{where}: nested too deep") from error
+    except EOFError as error:
+        raise FormatError(f"{where}: damaged or truncated ({_shown(error)})") from error
     except _WHAT_READERS_THROW as error:
         raise FormatError(f"{where}: not {what}, or damaged ({_shown(error)})") from error
 
@@ -96,7 +98,6 @@ _WHAT_READERS_THROW = (
     ArithmeticError,
     AssertionError,
     BufferError,
-    EOFError,
     RuntimeError,  # of zipfile where a password is needed, of torch, NotImplementedError
     struct.error,
     zlib.error,
