@@ -19,6 +19,7 @@ from lrlm.errors import DiskFullError, LrlmError
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.tensor_files import write_tensors
 from tests.corpora import small_world
+from tests.processes import is_alive
 from tests.small_disk import fill, small_disk
 from tests.training import tiny
 
@@ -211,14 +212,6 @@ if __name__ == "__main__":
         print(*(child.pid for child in multiprocessing.active_children()), flush=True)
         time.sleep(600)
 """
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")

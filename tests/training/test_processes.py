@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,19 +15,12 @@ from safetensors.torch import load_file
 from lrlm.runs.run import Run
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.train import train
+from tests.processes import ROOT, free_port, is_alive
 from tests.training import tiny
 from tests.training.toy_training import make_model, make_trainer
 from tests.training.worker import EXACT, gradients
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
-
-ROOT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def launch(mode: str, folder: Path) -> list[subprocess.Popen[str]]:
@@ -89,14 +81,6 @@ def test_the_death_of_one_is_told_by_the_other(
     assert ended[0].returncode == 2, errors
     assert "another process of this run died or does not answer" in errors
     assert "the run can be resumed" in errors
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def await_all(folder: Path, pattern: str, process: subprocess.Popen[str]) -> list[Path]:
