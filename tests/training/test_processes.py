@@ -133,6 +133,18 @@ def test_nobody_trains_on_when_torchrun_is_killed(
     assert checkpoint.state["position"]["updates"] >= 3
 
 
+def test_nobody_waits_for_a_launcher_that_died_before(
+    ended: list[subprocess.Popen[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "of a launcher that is gone")
+    monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "True")
+    ended += launch("orphan", tmp_path)
+    for process in ended:
+        _, errors = process.communicate(timeout=40)
+        assert process.returncode == 2
+        assert "the program that started this process is gone" in errors
+
+
 def test_torchrun(ended: list[subprocess.Popen[str]], tmp_path: Path) -> None:
     corpus = tiny.write_corpus(tmp_path)
     exact = ("model.backbone.dropout=0", "model.relations.unseen_rate=0", "training.epochs=2")

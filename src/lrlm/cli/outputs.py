@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from io import BufferedWriter, RawIOBase, TextIOWrapper
+from io import BufferedWriter, FileIO, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,13 +56,13 @@ def keep_output_whole() -> None:
     Where Python was told not to buffer (`python -u`), it takes no notice when a disk that becomes
     full accepts only the first part of what is written.
     """
-    raw = getattr(sys.stdout, "buffer", None)
-    if isinstance(raw, RawIOBase):
+    own = sys.stdout
+    if own is not sys.__stdout__ or own is None:  # somebody else's, as in a notebook or a test
+        return
+    if isinstance(own.buffer, RawIOBase):
+        raw = FileIO(own.fileno(), "wb", closefd=False)  # it stays open, whoever ends first
         sys.stdout = TextIOWrapper(
-            _AtOnce(raw),
-            encoding=sys.stdout.encoding,
-            errors=sys.stdout.errors,
-            write_through=True,
+            _AtOnce(raw), encoding=own.encoding, errors=own.errors, write_through=True
         )
 
 
