@@ -9,22 +9,36 @@ from pathlib import Path
 import pytest
 
 
+class NoSmallDiskError(Exception):
+    """This machine lets nobody mount a disk; says why."""
+
+
 @contextmanager
-def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
-    """Mount a small disk at a new folder; where that is not allowed, the test is skipped."""
+def mounted_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """Mount a small disk at a new folder."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
     try:
         mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
     except OSError as error:
-        pytest.skip(f"no small disk can be mounted here ({error})")
+        raise NoSmallDiskError(f"no small disk can be mounted here ({error})") from None
     if mounted.returncode:
-        pytest.skip(f"no small disk can be mounted here ({mounted.stderr.strip()})")
+        raise NoSmallDiskError(f"no small disk can be mounted here ({mounted.stderr.strip()})")
     try:
         yield folder
     finally:
         # Lazily: tensors that were read from it may still be mapped into memory.
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """Mount a small disk at a new folder; where that is not allowed, the test is skipped."""
+    try:
+        with mounted_disk(folder, kilobytes) as disk:
+            yield disk
+    except NoSmallDiskError as error:
+        pytest.skip(str(error))
 
 
 def fill(folder: Path, *, leave: int = 0) -> Path:

@@ -19,6 +19,7 @@ from lrlm.errors import DiskFullError, LrlmError
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.tensor_files import write_tensors
 from tests.corpora import small_world
+from tests.processes import is_alive
 from tests.small_disk import fill, small_disk
 from tests.training import tiny
 
@@ -193,6 +194,60 @@ def test_a_corpus_stays_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[
         assert {path.name: path.read_bytes() for path in (disk / "c").iterdir()} == old
 
 
+def test_annotations_stay_as_they_were(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [{"id": str(n), "topic": "Norway", "text": f"{n}: Oslo is there."} for n in range(40)]
+    lines = [json.dumps(each) for each in texts]
+    source = tmp_path / "texts"
+    source.mkdir()
+    (tmp_path / "all.jsonl").write_text("\n".join(lines))
+    for part in range(3):
+        (source / f"{part}.jsonl").write_text("\n".join(lines[part::3]))
+    into_folder = ["annotate", "--jsonl", str(source), "--out"]
+    assert main([*into_folder, str(tmp_path / "whole")]) == 0
+    with small_disk(tmp_path / "disk", 256) as disk:
+        out, file = disk / "out", disk / "all.jsonl"
+        file.write_text("annotated before")
+        filler = fill(disk, leave=8000)
+        capsys.readouterr()
+        assert main(["annotate", "--jsonl", str(tmp_path / "all.jsonl"), "--out", str(file)]) == 2
+        assert one_line(capsys) == f"lrlm: {FULL} {file}; {UNCHANGED}"
+        assert file.read_text() == "annotated before"
+        filler.unlink()
+        filler = fill(disk)
+        assert main([*into_folder, str(out)]) == 2
+        assert one_line(capsys) == f"lrlm: {FULL} {out}; {UNCHANGED}"
+        assert not out.exists()
+        filler.unlink()
+        filler = fill(disk, leave=24_000)
+        assert main([*into_folder, str(out)]) == 2
+        told = one_line(capsys)
+        assert told.startswith(f"lrlm: {FULL} {out / '1.jsonl'}; {UNCHANGED} (2 of 3 files have")
+        assert "make room and give the same command again" in told
+        filler.unlink()
+        assert main([*into_folder, str(out)]) == 0
+        assert small_world.digests(out) == small_world.digests(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_that_finds_no_room_is_one_line(tmp_path: Path, unbuffered: str) -> None:
+    command = [sys.executable, "-m", "lrlm", "annotate", "--help"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with small_disk(tmp_path / "disk", 64) as disk:
+        for leave in (0, 4096):  # nothing at all, and a part of it
+            filler = fill(disk, leave=leave)
+            with (disk / "shown").open("wb") as file:
+                result = subprocess.run(
+                    command,
+                    stdout=file,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    check=False,
+                    env=environment,
+                )
+            assert (result.returncode, result.stderr) == (2, f"lrlm: {FULL} standard output\n")
+            filler.unlink()
+
+
 # Workers end with the process that started them, however it ended
 
 STARTS_WORKERS = """
@@ -211,14 +266,6 @@ if __name__ == "__main__":
         print(*(child.pid for child in multiprocessing.active_children()), flush=True)
         time.sleep(600)
 """
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")

@@ -129,7 +129,8 @@ def command_faults(page: Page) -> Iterator[str]:
 def benchmark_faults(command: str, where: str) -> Iterator[str]:
     """A benchmark is a module of the project and has the options that are named."""
     if match := re.match(r"python -m (benchmarks\.\w+)", command):
-        source = ROOT / f"{match[1].replace('.', '/')}.py"
+        place = ROOT / match[1].replace(".", "/")
+        source = place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
         if not source.exists():
             yield f"{where}: there is no such module"
             return

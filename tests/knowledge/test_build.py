@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -26,8 +27,8 @@ from lrlm.errors import (
     TooManyBadLinesError,
 )
 from lrlm.knowledge import KnowledgeGraph
-from lrlm.knowledge import build as build_module
 from lrlm.knowledge import index as index_module
+from lrlm.knowledge import join as join_module
 from lrlm.knowledge.build import BuildEngine, Selection, build_graph
 from tests.generators.wikidata import CLASSES, UNITS, World
 from tests.knowledge.worlds import TangledWorld, content, expected_topics
@@ -165,7 +166,7 @@ def _full_database(*_: object) -> None:
 @pytest.mark.parametrize(
     ("module", "function", "fails"),
     [
-        (build_module, "write_tables", _full_disk),
+        (join_module, "write_tables", _full_disk),
         (index_module, "_collect_keys", _full_database),
     ],
 )
@@ -192,6 +193,28 @@ def test_a_full_disk_leaves_the_finished_parts(
     build_graph(tmp_path / "graph", [dump], part_bytes=50_000, progress=look)
     assert still == before
     assert content(tmp_path / "graph") == content(built)
+
+
+def test_a_full_disk_is_told_while_tables_are_written_beside(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_busy = threading.Event()
+
+    def write_for_long(database: join_module.Database, *_: object) -> int:
+        is_busy.set()
+        query = "SELECT sum(sqrt(a.range * b.range)) FROM range(200000) AS a, range(200000) AS b"
+        database.execute(query).fetchall()
+        raise AssertionError("nobody stopped it")
+
+    def fail(*_: object) -> None:
+        assert is_busy.wait(60)
+        time.sleep(0.2)
+        _full_database()
+
+    monkeypatch.setattr(join_module, "_write", write_for_long)
+    monkeypatch.setattr(index_module, "_collect_keys", fail)
+    with pytest.raises(DiskFullError, match=r"no room left to write \S+/graph;"):
+        build_graph(tmp_path / "graph", [dump])
 
 
 def test_the_manifest_says_what_went_in_and_what_was_left_out(built: Path, dump: Path) -> None:

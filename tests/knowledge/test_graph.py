@@ -284,6 +284,8 @@ def test_rows_of_a_large_index_are_as_they_were_written(large: Path, folder: Pat
         "UPDATE stars SET facts = replace(facts, '1', '2')",
         "UPDATE types SET label = label || 'x' WHERE number = 0",
         "DELETE FROM stars WHERE number = (SELECT min(number) FROM stars)",
+        "DELETE FROM entities WHERE number = 1",
+        "UPDATE OR REPLACE keys SET entity = (entity + 1) % (SELECT count(*) FROM entities)",
     ],
 )
 def test_a_changed_row_of_a_large_index_is_told(large: Path, change: str) -> None:
@@ -292,6 +294,27 @@ def test_a_changed_row_of_a_large_index_is_told(large: Path, change: str) -> Non
         index.commit()
     with pytest.raises(FormatError, match=r"graph\.sqlite: cannot be read \(a row is not as lrlm"):
         everything(large)
+
+
+def test_an_id_of_a_large_index_is_not_overlooked(large: Path) -> None:
+    path = large / INDEX
+    whole = path.read_bytes()
+    with KnowledgeGraph.open(large) as graph:
+        ids = list(graph)
+        expected = {id_: graph.topic(id_) for id_ in ids}
+        assert "no such id" not in graph
+    told = 0
+    live = [place for place, byte in enumerate(whole) if byte]
+    for place in live[:: len(live) // 200]:
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with KnowledgeGraph.open(large) as graph:
+            for id_ in ids:
+                try:
+                    assert id_ in graph
+                    assert graph.topic(id_) == expected[id_]
+                except FormatError:
+                    told += 1
+    assert told > 100
 
 
 def test_checks_of_rows_are_needed_and_checked(large: Path) -> None:

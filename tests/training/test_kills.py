@@ -1,18 +1,17 @@
 """Real processes, really killed: what is resumed ends as if nothing had happened."""
 
-import json
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lrlm.cli import main
 from tests.training import tiny
+from tests.training.same_run import difference, lines_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -64,29 +63,6 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
         time.sleep(0.001)
 
 
-def losses(folder: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    for line in lines:
-        line.pop("seconds")
-        line.pop("tokens_per_second", None)
-    return lines
-
-
-def lines_of(folder: Path) -> int:
-    path = folder / "metrics.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
-def assert_same(first: Path, second: Path) -> None:
-    assert losses(first) == losses(second)
-    name = "weights.safetensors"
-    assert (first / name).read_bytes() == (second / name).read_bytes()
-    newest = [max((folder / "checkpoints").iterdir()) for folder in (first, second)]
-    for name in ("weights", "optimiser", "best", "process-0"):
-        one, other = ((folder / f"{name}.safetensors").read_bytes() for folder in newest)
-        assert one == other, name
-
-
 @pytest.mark.slow
 def test_killed_at_all_kinds_of_moments(start: Start, undisturbed: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
@@ -111,7 +87,7 @@ def test_killed_at_all_kinds_of_moments(start: Start, undisturbed: Path, tmp_pat
     assert last.returncode == 0, errors
     assert f"{newest} is damaged" in errors
     assert "validation perplexity" in output
-    assert_same(undisturbed, out)
+    assert difference(undisturbed, out) is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +108,7 @@ def test_asked_to_stop_it_saves_first(
     again = start("--resume")
     _, errors = again.communicate(timeout=120)
     assert again.returncode == 0, errors
-    assert_same(undisturbed, out)
+    assert difference(undisturbed, out) is None
 
 
 def test_a_second_process_is_refused(start: Start, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,19 +15,12 @@ from safetensors.torch import load_file
 from lrlm.runs.run import Run
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.train import train
+from tests.processes import ROOT, free_port, is_alive
 from tests.training import tiny
 from tests.training.toy_training import make_model, make_trainer
 from tests.training.worker import EXACT, gradients
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
-
-ROOT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def launch(mode: str, folder: Path) -> list[subprocess.Popen[str]]:
@@ -91,14 +83,6 @@ def test_the_death_of_one_is_told_by_the_other(
     assert "the run can be resumed" in errors
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
 def await_all(folder: Path, pattern: str, process: subprocess.Popen[str]) -> list[Path]:
     """Wait until there is such a file of both processes."""
     end = time.monotonic() + 90
@@ -147,6 +131,18 @@ def test_nobody_trains_on_when_torchrun_is_killed(
     checkpoint = Checkpoints(tmp_path / "checkpoints").read()
     assert checkpoint is not None
     assert checkpoint.state["position"]["updates"] >= 3
+
+
+def test_nobody_waits_for_a_launcher_that_died_before(
+    ended: list[subprocess.Popen[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "of a launcher that is gone")
+    monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "True")
+    ended += launch("orphan", tmp_path)
+    for process in ended:
+        _, errors = process.communicate(timeout=40)
+        assert process.returncode == 2
+        assert "the program that started this process is gone" in errors
 
 
 def test_torchrun(ended: list[subprocess.Popen[str]], tmp_path: Path) -> None:

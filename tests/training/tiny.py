@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lrlm.corpora.build import build_from
@@ -70,9 +70,9 @@ def write_corpus(
     return build_from(folder / "corpus", inputs).folder
 
 
-def arguments(corpus: Path, out: Path, *more: str) -> list[str]:
+def arguments(corpus: Path, out: Path, *more: str, changes: Sequence[str] = SETTINGS) -> list[str]:
     """Give the command line that trains on the corpus; features are kept beside it."""
-    settings = [part for setting in SETTINGS for part in ("--set", setting)]
+    settings = [part for setting in changes for part in ("--set", setting)]
     cache = ["--features-cache", str(corpus.parent / "features")]
     return ["train", str(corpus), "--out", str(out), *settings, *cache, *more]
 

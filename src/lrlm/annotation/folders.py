@@ -20,13 +20,15 @@ from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
     fingerprint,
+    is_disk_full,
     new_file,
+    new_folder,
     read_manifest,
     sole_writer,
     write_manifest,
 )
 from lrlm.corpora import LONGEST
-from lrlm.errors import InputError, LrlmError
+from lrlm.errors import DiskFullError, InputError, LrlmError
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run
@@ -63,6 +65,8 @@ class FileReport:
     examples: tuple[str, ...] = ()
     failure: str | None = None
     """Why there is no result; the other files have theirs."""
+    is_disk_full: bool = False
+    """Whether that is because there is no room for it, nor for that of any other file."""
 
 
 def annotate_folder(
@@ -101,13 +105,18 @@ def _annotate(
         for report in _reports(job, [path.absolute() for path in waiting], master, spark=spark):
             reports.append(report)
             progress("annotating", done + len(reports), len(files))
+            if report.is_disk_full:
+                break
     finally:
         _list_results(out, {result_name(path) for path in waiting})
     failures = [report for report in reports if report.failure is not None]
     if failures:
-        raise LrlmError(
-            f"{failures[0].failure} ({len(failures)} of {len(files)} files have no result yet; put"
-            " them right and give the same command again, it goes on with those)"
+        first = next((each for each in failures if each.is_disk_full), failures[0])
+        missing = len(waiting) - len(reports) + len(failures)
+        remedy = "make room" if first.is_disk_full else "put them right"
+        raise (DiskFullError if first.is_disk_full else LrlmError)(
+            f"{first.failure} ({missing} of {len(files)} files have no result yet; {remedy} and"
+            " give the same command again, it goes on with those)"
         )
     return reports
 
@@ -132,7 +141,7 @@ def annotate_file(path: Path, *, out: Path, settings: FolderSettings) -> FileRep
                 file.write(f"{line}\n".encode())
                 texts += 1
     except (LrlmError, OSError) as error:
-        return FileReport(path.name, failure=str(error))
+        return FileReport(path.name, failure=str(error), is_disk_full=is_disk_full(error))
     return FileReport(path.name, texts, bad_lines.count, tuple(bad_lines.examples))
 
 
@@ -187,10 +196,9 @@ def _prepare(out: Path, settings: FolderSettings) -> None:
         "longest": settings.longest,
     }
     if not (out / MANIFEST).exists():
-        if out.exists() and any(out.iterdir()):
-            raise InputError(f"{out} holds files that lrlm did not write; choose another place")
-        out.mkdir(parents=True, exist_ok=True)
-        write_manifest(out, format=FORMAT, version=VERSION, **said)
+        out.absolute().parent.mkdir(parents=True, exist_ok=True)
+        with new_folder(out) as draft:
+            write_manifest(draft, format=FORMAT, version=VERSION, **said)
         return
     there = read_manifest(out, format=FORMAT, version=VERSION, hint="choose another place")
     for name, value in said.items():

@@ -1,7 +1,5 @@
 """The program `lrlm`: its commands, and one clear line with exit code 2 when one fails."""
 
-import os
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -9,6 +7,7 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
+from lrlm.artifacts import is_disk_full
 from lrlm.characters import printable
 from lrlm.cli import (
     STOPPED,
@@ -25,6 +24,7 @@ from lrlm.cli import (
 )
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import choose_from, readable
+from lrlm.cli.outputs import flush_output, give_up_output, keep_output_whole
 from lrlm.errors import LrlmError
 
 _AFTER_CTRL_C = 130
@@ -77,8 +77,22 @@ def _options(
     """Options that stand before the command."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one for each way to end
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; an expected error is one line on standard error, and the exit code 2."""
+    code = 0
+    keep_output_whole()
+    try:
+        code = _run(arguments)
+        flush_output()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        give_up_output()
+    except OSError as error:
+        give_up_output()
+        return code or _fail(_told(error))
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(args=arguments, prog_name="lrlm", standalone_mode=False)
     except typer.Exit as exit_:
@@ -94,15 +108,16 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911  one f
         return _fail(f"{error} ({hints})" if hints else str(error))
     except (KeyboardInterrupt, typer.Abort):
         return _fail(STOPPED)
-    except BrokenPipeError:
-        # The reader, such as `head`, has seen enough; Python must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        file = error.filename2 or error.filename  # of two files, the one that is written
-        where = f"{file}: " if file else ""
-        return _fail(f"{where}{error.strerror or error}")
     return _fail(STOPPED) if code == _AFTER_CTRL_C else int(code or 0)
+
+
+def _told(error: OSError) -> str:
+    """Say what the system refused; where no file is named, it was standard output."""
+    file = error.filename2 or error.filename  # of two files, the one that is written
+    if is_disk_full(error):
+        return f"the disk is full: there is no room left to write {file or 'standard output'}"
+    where = f"{file}: " if file else ""
+    return f"{where}{error.strerror or error}"
 
 
 def _fail(message: str) -> int:

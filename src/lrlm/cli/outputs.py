@@ -1,7 +1,11 @@
 """Write what a command made to a file or to standard output, and say what was left out."""
 
+import os
+import sys
 from collections.abc import Sequence
+from io import BufferedWriter, FileIO, RawIOBase, TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
@@ -10,6 +14,9 @@ from lrlm.artifacts import replace_file
 from lrlm.cli.console import errors
 from lrlm.errors import InputError
 from lrlm.look import counted
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 STREAM = "-"
 """Standard input or output, in place of a file."""
@@ -31,6 +38,46 @@ def check_writable(files: Sequence[Path]) -> None:
 def is_stream(out: Path | None) -> bool:
     """Whether there is no file to write to."""
     return out is None or str(out) == STREAM
+
+
+class _AtOnce(BufferedWriter):
+    """Writes everything at once, or raises an error."""
+
+    def write(self, content: "ReadableBuffer", /) -> int:
+        """Write, and do not keep anything back."""
+        length = super().write(content)
+        self.flush()
+        return length
+
+
+def keep_output_whole() -> None:
+    """Let no part of what is written to standard output be lost silently.
+
+    Where Python was told not to buffer (`python -u`), it takes no notice when a disk that becomes
+    full accepts only the first part of what is written.
+    """
+    own = sys.stdout
+    if own is not sys.__stdout__ or own is None:  # somebody else's, as in a notebook or a test
+        return
+    if isinstance(own.buffer, RawIOBase):
+        raw = FileIO(own.fileno(), "wb", closefd=False)  # it stays open, whoever ends first
+        sys.stdout = TextIOWrapper(
+            _AtOnce(raw), encoding=own.encoding, errors=own.errors, write_through=True
+        )
+
+
+def flush_output() -> None:
+    """Write what waits to be written; a program may have been started without an output."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def give_up_output() -> None:
+    """Write what can still be written; the rest Python must not try, and fail, at its end."""
+    try:
+        flush_output()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_out(content: str, out: Path | None) -> None:

@@ -10,7 +10,6 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -34,7 +33,7 @@ from lrlm.knowledge.join import (
     check_memory,
     database_in,
     join_statements,
-    write_tables,
+    tables_beside,
 )
 from lrlm.knowledge.sources import SourceFormat, recognise
 from lrlm.knowledge.sources.triples import parse_id
@@ -137,7 +136,6 @@ def build_graph(
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
-        ThreadPoolExecutor(1) as beside,
         # The files are hashed while they are read, so that they come from the disk once.
         fingerprints_beside([source.path for source in recognised]) as prints,
         ExitStack() as stack,
@@ -173,10 +171,10 @@ def build_graph(
         else:
             counts = found.counts
             adopt(database, Path(scratch))
-        tables = beside.submit(write_tables, database.cursor(), folder)
-        progress("writing the index", 0, 0)
-        write_index(database, folder)
-        rows = tables.result()
+        with tables_beside(database, folder) as tables:
+            progress("writing the index", 0, 0)
+            write_index(database, folder)
+            rows = tables.result()
         write_manifest(
             folder,
             format=FORMAT,

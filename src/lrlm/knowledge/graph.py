@@ -7,6 +7,7 @@ and threads can each have the same graph open.
 import json
 import os
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,6 +24,7 @@ from lrlm.knowledge.index import (
     KEY_LENGTH,
     RowChecks,
     fold,
+    keys,
     likeness,
     near_keys,
 )
@@ -114,6 +116,7 @@ class KnowledgeGraph:
         self._size = read_number(self.folder, tables, "entities", at_least=0)
         self._is_checked = False
         self._row_checks: RowChecks | None = None
+        self._types: dict[str, str] | None = None
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
@@ -149,7 +152,7 @@ class KnowledgeGraph:
 
     def __iter__(self) -> Iterator[str]:
         """Give the ids of all entities, sorted."""
-        for row in self._entities("SELECT * FROM entities ORDER BY number"):
+        for row in self._in_order():
             yield row[1]
 
     def __contains__(self, id: object) -> bool:  # noqa: A002
@@ -179,8 +182,9 @@ class KnowledgeGraph:
         >>> [topic.id for topic in KnowledgeGraph.open("kg").topics()]
         ['Q20', 'Q585']
         """
-        for row in self._entities("SELECT * FROM entities WHERE facts > 0 ORDER BY number"):
-            yield self._topic(row)
+        for row in self._in_order():
+            if row[4] > 0:
+                yield self._topic(row)
 
     def relation_label(self, type: str) -> str:  # noqa: A002
         """Give the name of a relation type; one that the graph does not have is its own name.
@@ -188,8 +192,7 @@ class KnowledgeGraph:
         >>> KnowledgeGraph.open("kg").relation_label("capital")
         'capital'
         """
-        row = next(self._rows("SELECT label FROM types WHERE id = ?", type), None)
-        return type if row is None else str(row[0])
+        return self._known_types().get(type, type)
 
     def relation_types(self) -> dict[str, str]:
         """Give the ids of all relation types, sorted, each with its name.
@@ -197,7 +200,7 @@ class KnowledgeGraph:
         >>> list(KnowledgeGraph.open("kg").relation_types())
         ['borders', 'capital', 'country', 'founded']
         """
-        return dict(self._rows("SELECT id, label FROM types ORDER BY number"))
+        return dict(self._known_types())
 
     def search(self, name: str, *, limit: int = 10) -> list[Match]:
         """Find entities by name: the same, beginning alike, or one letter away; best first.
@@ -220,13 +223,12 @@ class KnowledgeGraph:
         if len(numbers) < limit:
             near = json.dumps(sorted(near_keys(key)), ensure_ascii=False)
             numbers |= dict(self._rows(_NEAR, near, _CANDIDATES))
-        wanted = json.dumps(sorted(numbers))
-        matches = [
-            _match(name, _entity(row))
-            for row in self._entities(
-                "SELECT entities.* FROM json_each(?) JOIN entities ON number = value", wanted
-            )
-        ]
+        rows = list(self._entities(_NUMBERED, json.dumps(sorted(numbers))))
+        if self._row_checks is not None:
+            found = {row[0]: row for row in rows}
+            for number, its_key in numbers.items():
+                self._check_key(found.get(number), its_key)
+        matches = [_match(name, _entity(row)) for row in rows]
         matches.sort(key=lambda each: (-each.likeness, -each.entity.facts, each.entity.id))
         return matches[:limit]
 
@@ -256,7 +258,11 @@ class KnowledgeGraph:
     def _named(self, name: str) -> list[Entity]:
         """Give the entities that have a name, or else nearly that name; most facts first."""
         name = clean_name(name)
-        candidates = [_entity(row) for row in self._entities(_NAMED, fold(name)[:KEY_LENGTH])]
+        key = fold(name)[:KEY_LENGTH]
+        rows = list(self._entities(_NAMED, key))
+        for row in rows:
+            self._check_key(row, key)
+        candidates = [_entity(row) for row in rows]
         for written in (str, str.casefold, fold):
             asked = written(name)
             named = [
@@ -270,16 +276,59 @@ class KnowledgeGraph:
 
     def _topic(self, row: tuple[Any, ...]) -> Topic:
         number, id_, names, *_ = row
-        if self._row_checks is not None:
-            facts = next(self._rows("SELECT facts FROM stars WHERE number = ?", number), (None,))
-            self._row_checks.check_star(number, *facts)
-            for _ in self._entities(_OBJECTS_AND_UNITS, number):
-                pass  # they are checked on the way
-        relations = (_relation(fact) for fact in self._rows(_STAR, number))
-        return Topic(id_, _split(names), relations)
+        if self._row_checks is None:
+            return Topic(id_, _split(names), map(_relation, self._rows(_STAR, number)))
+        written = next(self._rows("SELECT facts FROM stars WHERE number = ?", number), (None,))
+        self._row_checks.check_star(number, *written)
+        stated = json.loads(written[0] or "[]")
+        facts = list(self._rows(_STAR, number))
+        found = {entity[0] for entity in self._entities(_OBJECTS_AND_UNITS, number)}
+        if len(facts) != len(stated) or not _numbers_in(stated) <= found:
+            raise self._row_checks.damage()
+        return Topic(id_, _split(names), map(_relation, facts))
+
+    def _known_types(self) -> dict[str, str]:
+        """Read the table of relation types once: it is small."""
+        if self._types is None:
+            self._types = dict(self._rows("SELECT id, label FROM types ORDER BY number"))
+        return self._types
+
+    def _in_order(self) -> Iterator[tuple[Any, ...]]:
+        """Read the rows of all entities; of a large index, make sure that none is missing."""
+        count = 0
+        for row in self._entities("SELECT * FROM entities ORDER BY number"):
+            if self._row_checks is not None and row[0] != count:
+                raise self._row_checks.damage()
+            count += 1
+            yield row
+        if self._row_checks is not None and count != len(self):
+            raise self._row_checks.damage()
 
     def _find(self, id: str) -> tuple[Any, ...] | None:  # noqa: A002
-        return next(self._entities("SELECT * FROM entities WHERE id = ?", id), None)
+        row = next(self._entities("SELECT * FROM entities WHERE id = ?", id), None)
+        if self._row_checks is not None and (self._has(id) if row is None else row[1] != id):
+            raise self._row_checks.damage()
+        return row
+
+    def _has(self, id: str) -> bool:  # noqa: A002
+        """Look for an id without the index of ids, for entities are numbered in their order."""
+        places = range(len(self))
+        place = bisect_left(places, id, key=self._id_at)
+        return place in places and self._id_at(place) == id
+
+    def _id_at(self, number: int) -> str:
+        row = next(self._entities("SELECT * FROM entities WHERE number = ?", number), None)
+        if row is None:
+            raise FormatError(f"{self.folder / INDEX}: entity {number} is missing; {_HINT}")
+        return str(row[1])
+
+    def _check_key(self, row: tuple[Any, ...] | None, key: str) -> None:
+        """Refuse an entity of a large index that was found by a key that it does not have."""
+        if self._row_checks is None:
+            return
+        names = () if row is None else (*_split(row[2]), *_split(row[3]))
+        if not any(key in keys(name) for name in names):
+            raise self._row_checks.damage()
 
     def _require(self, id: str) -> tuple[Any, ...]:  # noqa: A002
         row = self._find(id)
@@ -305,7 +354,9 @@ class KnowledgeGraph:
         if any(isinstance(each, str) and LONE_SURROGATE.search(each) for each in values):
             return  # no table can hold what was asked for
         try:
-            yield from self._open_here().execute(query, values)
+            # Not `yield from`, which would close a cursor of a graph that was closed meanwhile.
+            for row in self._open_here().execute(query, values):  # noqa: UP028
+                yield row
         except (sqlite3.DatabaseError, UnicodeError) as error:
             raise FormatError(
                 f"{self.folder / INDEX}: cannot be read ({error}); build the graph again"
@@ -336,23 +387,34 @@ class KnowledgeGraph:
                 raise FormatError(f"{error}; build the graph again") from None
         elif any(entry["name"] == CHECKS for entry in self.manifest.get("files", ())):
             checks = RowChecks(self.folder, len(self))
-            types = connection.execute("SELECT number, id, label FROM types ORDER BY number")
+            query = "SELECT number, id, label FROM types ORDER BY number"
+            types = list(connection.execute(query))
             checks.check_types(types)
             self._row_checks = checks
+            self._types = {id_: label for _, id_, label in types}
         self._is_checked = True
 
 
 # Keys at the same place belong to entities with most facts first, so that a limit keeps those.
 _SAME = """
-    SELECT entity, 1 FROM keys JOIN entities ON number = entity WHERE key = ?
+    SELECT entity, key FROM keys JOIN entities ON number = entity WHERE key = ?
     ORDER BY facts DESC, entity LIMIT ?
 """
 _NAMED = """
     SELECT entities.* FROM keys JOIN entities ON number = entity WHERE key = ?
     ORDER BY facts DESC, entity
 """
-_BEGINNING = "SELECT entity, 1 FROM keys WHERE key > ? AND key < ? LIMIT ?"
-_NEAR = "SELECT entity, 1 FROM json_each(?) AS near JOIN keys ON keys.key = near.value LIMIT ?"
+_BEGINNING = "SELECT entity, key FROM keys WHERE key > ? AND key < ? LIMIT ?"
+_NEAR = """
+    SELECT entity, keys.key FROM json_each(?) AS near JOIN keys ON keys.key = near.value LIMIT ?
+"""
+_NUMBERED = "SELECT entities.* FROM json_each(?) JOIN entities ON number = value"
+
+
+def _numbers_in(facts: list[list[Any]]) -> set[int]:
+    """Give the numbers of entities that facts name: objects and units."""
+    objects = {fact[2] for fact in facts if fact[1] == StatementKind.ENTITY}
+    return objects | {fact[3] for fact in facts if fact[3] is not None}
 
 
 def _split(names: str) -> tuple[str, ...]:

@@ -146,7 +146,11 @@ class RowChecks:
             place = 4 * (offset + number)
             if self._sums[place : place + 4] == struct.pack("<I", found):
                 return
-        raise FormatError(
+        raise self.damage()
+
+    def damage(self) -> FormatError:
+        """Give the error for rows that are not those that were asked for."""
+        return FormatError(
             f"{self._folder / INDEX}: cannot be read (a row is not as lrlm wrote it); build the"
             " graph again"
         )

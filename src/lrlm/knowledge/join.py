@@ -12,7 +12,8 @@ groups of a fixed size, so the same knowledge gives the same bytes.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -279,8 +280,11 @@ def database_in(folder: Path, *, memory: str, threads: int) -> Iterator[Database
         )
         try:
             yield database
-        finally:
-            database.close()
+        except BaseException:
+            with suppress(duckdb.Error):  # what went wrong first is what matters
+                database.close()
+            raise
+        database.close()
     except duckdb.Error as error:
         message = " ".join(str(error).split())
         raise LrlmError(f"joining facts with names failed: {message}") from error
@@ -324,6 +328,21 @@ def _literally(path: Path) -> str:
 def write_tables(database: Database, folder: Path) -> dict[str, int]:
     """Write the tables of a graph as Parquet; give the number of rows of each."""
     return {name: _write(database, name, folder / f"{name}.parquet") for name in TABLES}
+
+
+@contextmanager
+def tables_beside(database: Database, folder: Path) -> Iterator[Future[dict[str, int]]]:
+    """Write the tables in a thread while the block runs; an error in the block stops it."""
+    cursor = database.cursor()
+    with ThreadPoolExecutor(1) as pool:
+        rows = pool.submit(write_tables, cursor, folder)
+        try:
+            yield rows
+        except BaseException:
+            while not rows.done():  # the database cannot be closed while somebody works with it
+                cursor.interrupt()
+                wait([rows], timeout=0.05)
+            raise
 
 
 def _write(database: Database, name: str, path: Path) -> int:

@@ -8,7 +8,9 @@ whether it is still there.
 
 import os
 import signal
+import socket
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +26,8 @@ _LONGEST_PREPARATION = timedelta(days=2)
 """Features may take long to make; if the process that makes them dies, `torchrun` ends the rest."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_TO_ANSWER = 5.0
+_ATTEMPTS = 3
 _SECONDS_TO_SAVE = 25.0
 """After `torchrun` has died, a process that has not ended by then is ended: nobody else would."""
 
@@ -181,6 +185,7 @@ def joined(device: torch.device, *, timeout_minutes: float) -> Iterator[Processe
     backend = "nccl" if device.type == "cuda" else "gloo"
     if device.type == "cuda":
         torch.cuda.set_device(device)  # which NCCL then uses for this process
+    _require_launcher()
     with _or_explain():
         distributed.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes))
     try:
@@ -190,6 +195,25 @@ def joined(device: torch.device, *, timeout_minutes: float) -> Iterator[Processe
     finally:
         # One that failed must not wait here for others that wait for it.
         distributed.destroy_process_group()
+
+
+def _require_launcher() -> None:
+    """End at once if `torchrun` has died while this process was starting.
+
+    Then this process never knew it, but it would wait long for the others: they meet at a store
+    that `torchrun` keeps.
+    """
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
+        return
+    address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    for _ in range(_ATTEMPTS):
+        try:
+            socket.create_connection(address, timeout=_SECONDS_TO_ANSWER).close()
+        except OSError:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        else:
+            return
+    raise StoppedError("the program that started this process is gone; nothing was done yet")
 
 
 @contextmanager
