@@ -3,6 +3,8 @@
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 from lrlm.text.joining import Joiner
 from lrlm.text.token_space import (
+    NO_FORM_HERE,
+    NO_MENTION,
     EncodedText,
     GrowingText,
     Speller,
@@ -17,6 +19,8 @@ from lrlm.text.vocabulary import END, UNKNOWN, Vocabulary
 
 __all__ = [
     "END",
+    "NO_FORM_HERE",
+    "NO_MENTION",
     "UNKNOWN",
     "EncodedText",
     "GoldMention",

@@ -15,10 +15,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from lrlm.arrays import Floats, Integers
+from lrlm.arrays import Booleans, Floats, Integers
 from lrlm.errors import InputError
 from lrlm.text.document import LinkedDocument
-from lrlm.text.tokeniser import Profile, Tokens, tokenise
+from lrlm.text.tokeniser import Profile, Tokens, split_words, tokenise
 
 if TYPE_CHECKING:  # corpora are built without loading PyTorch
     import torch
@@ -26,6 +26,13 @@ if TYPE_CHECKING:  # corpora are built without loading PyTorch
 
 _LARGEST_EXPONENT = 700.0
 """Beyond lies what a number cannot hold; one long word that has to be spelled may cost as much."""
+
+
+NO_FORM_HERE = -1
+"""The context of a place where no form can begin."""
+
+NO_MENTION = -1
+"""The mention of a candidate that the words of the document do not show."""
 
 
 class SurfaceForm(NamedTuple):
@@ -46,7 +53,11 @@ class EncodedText:
     edges_E4: Integers
     """Start, end, relation and form of each candidate, counted in tokens, sorted."""
     mention_E: Integers
-    """Which of the document's mentions each candidate is."""
+    """Which of the document's mentions each candidate is, or `NO_MENTION`: tokens may show a form
+    where words do not, as "Oslo" in "Oslo-based"."""
+    bound_E: Booleans | None = None
+    """Whether the token that follows each candidate has to begin a new word, since the candidate
+    is copied as a whole name; None where every token is a word."""
 
     @property
     def candidates(self) -> int:
@@ -140,13 +151,23 @@ class TokenSpace(ABC):
     size: int
     """How many token ids there are: ids are 0 to `size - 1`."""
     end_id: int
-    """The token that ends a text; it also stands before the first token of every text."""
+    """The token that ends a text."""
     unknown_id: int | None = None
     """The token that stands for all words without an id; None where every text has tokens."""
     counts: tuple[int, ...] | None = None
     """How often each token occurs in the training text, if ids are in order of frequency."""
     contexts: int = 1
     """In how many ways a form may be written in tokens, depending on the text before it."""
+    begins_word: Booleans | None = None
+    """Which tokens begin a new word, (size,): one of them follows a copied name, so that no name
+    ends within a word. None where every token is a word."""
+    no_form_after: AbstractSet[int] = frozenset()
+    """The tokens right after which no form can begin."""
+
+    @property
+    def start_id(self) -> int:
+        """The token that stands before the first token of every text: the end token, usually."""
+        return self.end_id
 
     @abstractmethod
     def encode(self, document: LinkedDocument) -> EncodedText:
@@ -183,6 +204,14 @@ class TokenSpace(ABC):
         ('Norwegian', 'krone')
         """
 
+    def encode_text(self, text: str) -> list[int]:
+        """Write a text in tokens that is read before a document and not scored.
+
+        >>> len(space.encode_text("The capital of Norway."))
+        5
+        """
+        return self.encode_form(SurfaceForm(split_words(text), text))
+
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:
         """Put token ids together to a text that people can read.
@@ -205,7 +234,10 @@ class TokenSpace(ABC):
         return ""
 
     def context_after(self, tokens_B: "Tensor") -> "Tensor":
-        """Say in which context a form stands right after each of these tokens: (B,)."""
+        """Say in which context a form stands right after each of these tokens: (B,).
+
+        `NO_FORM_HERE` where no form can begin.
+        """
         return tokens_B.new_zeros(tokens_B.shape)
 
     def spellings(
