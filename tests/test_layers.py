@@ -53,7 +53,7 @@ evaluation.
 
 NARROW = {
     "lattice": {"errors"},
-    "backbones": {"errors", "checks"},
+    "backbones": {"errors", "checks", "arrays", "pretrained"},
     "heads": {"errors", "arrays", "checks", "backbones"},
 }
 """Layers that must know less than their place would allow: they know no knowledge graph."""

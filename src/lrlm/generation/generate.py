@@ -12,7 +12,14 @@ import numpy as np
 import torch
 
 from lrlm.arrays import Floats, Integers
-from lrlm.batching import NOT_A_FACT, EncodedDocument, surface_forms, unique_words
+from lrlm.batching import (
+    NOT_A_FACT,
+    EncodedDocument,
+    NumberedNames,
+    Parts,
+    surface_forms,
+    type_name,
+)
 from lrlm.corpora import Linker, check_text
 from lrlm.errors import InputError
 from lrlm.generation.decoding import Rules, decode
@@ -53,7 +60,7 @@ class Sampler:
             for relation in self.relations
             for form in surface_forms(relation)
         ]
-        self.writer = run.model.writer(encode_topic(run, self.relations))
+        self.writer = run.model.writer(encode_topic(run, topic.names[0], self.relations))
         if options.must_use and not self.writer.uses_relations:
             raise InputError(
                 f"a {run.model.label} writes words only and uses no relations; must_use needs a"
@@ -125,7 +132,8 @@ class Sampler:
     def marginal_log_probs(self, texts: Sequence[PieceWriter]) -> list[float]:
         """Give log P(text | prompt) of each text, the end not counted, summed over how it was made.
 
-        Alias LM is told the same names as it was told when it wrote.
+        What was read before the text when it was written is read again: of Alias LM, the same
+        names.
         """
         documents = [self._encode(self._link(text)) for text in texts]
         totals: list[float] = []
@@ -179,9 +187,7 @@ class Sampler:
 
     def _encode(self, document: LinkedDocument) -> EncodedDocument:
         encoded = self._run.encoder.encode_one(document)
-        if encoded.aliases is None:
-            return encoded
-        return replace(encoded, aliases=self.writer.topic.aliases_P.cpu().numpy())
+        return replace(encoded, preface_P=self.writer.topic.preface_P.cpu().numpy())
 
     def _log_probs(self, documents: list[EncodedDocument]) -> list[float]:
         found = document_nats(self._run.model, self._run.collator.windows(documents))
@@ -189,11 +195,11 @@ class Sampler:
         return log_probs
 
 
-def encode_topic(run: Run, relations: Sequence[LinkableRelation]) -> EncodedTopic:
+def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) -> EncodedTopic:
     """Write a topic's relations and all their forms as tensors."""
     parameter = next(run.model.parameters())
     encoder, space = run.encoder, run.space
-    types_R, objects_R = encoder.relation_ids(relations)
+    types_R, objects_R, names_NW = _relation_ids(run, relations)
     forms = [form for relation in relations for form in surface_forms(relation)]
     tokens = [
         [space.encode_form(form, before=space.example_before(context)) for form in forms]
@@ -209,19 +215,34 @@ def encode_topic(run: Run, relations: Sequence[LinkableRelation]) -> EncodedTopi
     def here(numbers: Integers | Floats) -> torch.Tensor:
         return torch.from_numpy(numbers).to(parameter.device)
 
-    features_FW = run.features.featuriser.vectors([form.words for form in forms])
+    features_FW = run.names.vectors([form.words for form in forms])
     counts_R = [len(relation.forms) for relation in relations]
     return EncodedTopic(
         types_R=here(types_R),
         objects_R=here(objects_R),
+        names_NW=None if names_NW is None else here(names_NW).to(parameter.dtype),
         relation_F=here(np.repeat(np.arange(len(relations)), counts_R)),
         features_FW=here(features_FW).to(parameter.dtype),
         tokens_CFL=here(tokens_CFL),
         length_CF=here(length_CF),
-        aliases_P=here(encoder.encode_aliases(_canonical_forms(relations))),
+        preface_P=here(encoder.preface(title, relations).tokens_P),
+        start_id=space.start_id,
         end_id=space.end_id,
         context_after=space.context_after,
+
     )
+
+
+def _relation_ids(
+    run: Run, relations: Sequence[LinkableRelation]
+) -> tuple[Integers, Integers, Floats | None]:
+    """Give the ids of types and objects or, where vectors are made from names, their numbers."""
+    if Parts.NAMES not in run.encoder.parts:
+        return *run.encoder.relation_ids(relations), None
+    names = NumberedNames()
+    types_R = names.numbers(type_name(relation.type) for relation in relations)
+    objects_R = names.numbers(relation.forms[0] for relation in relations)
+    return types_R, objects_R, run.names.vectors(names.listed)
 
 
 def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str, ...], ...]:
@@ -230,11 +251,6 @@ def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str
         space.form_tokens(form, before=space.example_before(context))
         for context in range(space.contexts)
     )
-
-
-def _canonical_forms(relations: Sequence[LinkableRelation]) -> list[SurfaceForm]:
-    """List the first form of every object, each once."""
-    return unique_words(surface_forms(relation)[0] for relation in relations)
 
 
 @torch.inference_mode()

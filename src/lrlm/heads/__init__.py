@@ -4,6 +4,7 @@ from lrlm.heads.choosing import Choosing, taken
 from lrlm.heads.clusters import SoftmaxCost, choose_cutoffs, measure_softmax_cost
 from lrlm.heads.copying import (
     FormHead,
+    NamedVectors,
     RelationConfig,
     RelationHead,
     RelationVectors,
@@ -24,6 +25,7 @@ __all__ = [
     "TOKEN_LAYERS",
     "Choosing",
     "FormHead",
+    "NamedVectors",
     "RelationConfig",
     "RelationHead",
     "RelationVectors",

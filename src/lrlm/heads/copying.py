@@ -55,6 +55,9 @@ class RelationConfig:
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
     tuned_types: bool = False
     """Whether training also changes the given vectors of relation types (not in the paper)."""
+    names: bool = False
+    """Whether the vectors of types and objects are made from their names, by a learned map, so that
+    a graph that was never seen has them too (not in the paper)."""
     summary: bool = False
     """Whether LRLM reads the mean of the topic's relations before the text (not in the paper)."""
 
@@ -117,13 +120,45 @@ class RelationVectors(nn.Module):
         self.unseen_rate = unseen_rate
         self.output_size = types.width + objects.width
 
-    def forward(self, types_BR: Tensor, objects_BR: Tensor) -> Tensor:
-        """Give the vectors of relations: (B, R, W)."""
+    def forward(
+        self, types_BR: Tensor, objects_BR: Tensor, names_NW: Tensor | None = None
+    ) -> Tensor:
+        """Give the vectors of relations by the ids of their types and objects: (B, R, W)."""
+        assert names_NW is None, "the collator serves another model"
         check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
         if self.training and self.unseen_rate > 0:
             dropped_BR = torch.rand(types_BR.shape, device=types_BR.device) < self.unseen_rate
             types_BR = types_BR.masked_fill(dropped_BR, UNSEEN)
         return torch.cat([self.types(types_BR), self.objects(objects_BR)], dim=-1)
+
+
+class NamedVectors(nn.Module):
+    """e = [vector of the type; vector of the object], each made from the features of its name.
+
+    So a type or an object that was never seen has a vector that says what it is.
+    """
+
+    def __init__(self, feature_size: int, type_size: int, object_size: int) -> None:
+        super().__init__()
+        self.types = nn.Linear(feature_size, type_size)
+        self.objects = nn.Linear(feature_size, object_size)
+        self.output_size = type_size + object_size
+
+    def forward(
+        self, types_BR: Tensor, objects_BR: Tensor, names_NW: Tensor | None = None
+    ) -> Tensor:
+        """Give the vectors of relations whose types and objects are numbers of names: (B, R, W)."""
+        check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
+        assert names_NW is not None, "the collator serves another model"
+        check_shape("names_NW", names_NW, (None, self.types.in_features))
+        embedding = nn.functional.embedding
+        return torch.cat(
+            [
+                embedding(types_BR, self.types(names_NW)),
+                embedding(objects_BR, self.objects(names_NW)),
+            ],
+            dim=-1,
+        )
 
 
 class RelationHead(nn.Module):

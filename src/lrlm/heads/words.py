@@ -274,13 +274,19 @@ class WordChooser(TokenChooser):
         self._frequent = len(head.clusters[0])
 
     def choose(
-        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+        self,
+        states_XD: Tensor,
+        may_end_X: Tensor,
+        choosing: Choosing,
+        *,
+        fresh_X: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Choose a word for each state: ids and log P(word | h) under the model itself, (X,), (X,).
 
         Very many states are taken some at a time, for there is a number for each of them and each
         word.
         """
+        del fresh_X  # every token is a word
         rows = max(_MOST_SCORES // self._clusters[-1].last, 1)
         parts = [
             self._choose(states_XD[first : first + rows], may_end_X[first : first + rows], choosing)

@@ -79,6 +79,8 @@ class LanguageModel(nn.Module, ABC):
     """What tables call it, as "LRLM"."""
     reads: ClassVar[Parts] = Parts.NOTHING
     """What it reads of a document beside its tokens."""
+    can_read_facts: ClassVar[bool] = False
+    """Whether it may also read the topic's facts before the text."""
     has_posteriors: ClassVar[bool] = False
     """Whether it sums over segmentations, so that it can say where a name came from."""
     copies_names: ClassVar[bool] = False
@@ -95,8 +97,18 @@ class LanguageModel(nn.Module, ABC):
     words: TokenHead
 
     def begin(self, window: Window) -> State:
-        """Give the state before the first window of a batch."""
-        return self.backbone.initial_state(len(window.lengths_B))
+        """Give the state before the first window of a batch, after its prefaces were read."""
+        state = self.backbone.initial_state(len(window.lengths_B))
+        if window.preface_BP is None:
+            return state
+        assert window.preface_lengths_B is not None
+        return self.read_preface(window.preface_BP, window.preface_lengths_B, state)
+
+    def read_preface(self, tokens_BP: Tensor, lengths_B: Tensor, state: State) -> State:
+        """Give the state after tokens were read that are not scored."""
+        after: State
+        _, after = self.backbone(self.embedding(tokens_BP), lengths_B, state)
+        return after
 
     @abstractmethod
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:

@@ -25,8 +25,9 @@ CHOICES: ClassChoices = {
 def load_size(size: str, backbone: str | BackboneConfig) -> RunConfig:
     """Give the configuration of a size.
 
-    A backbone that is given by its own configuration keeps it; all else is that of the size. One
-    that has no sizes of its own takes the settings of the LSTM's.
+    A backbone that is given by its own configuration keeps it; all else is that of the size. A
+    pretrained one has a size already, so its settings are the same in all sizes. One that has no
+    sizes of its own takes the settings of the LSTM's.
     """
     if size not in SIZES:
         raise InputError(f"there is no size {size!r}; there are: {', '.join(SIZES)}")
@@ -34,6 +35,8 @@ def load_size(size: str, backbone: str | BackboneConfig) -> RunConfig:
     if isinstance(backbone, str) and name not in BACKBONES:
         raise InputError(f"there is no backbone {name!r}; there are: {', '.join(BACKBONES)}")
     file = files(__package__).joinpath(f"{size}.{name}.toml")
+    if not file.is_file():
+        file = files(__package__).joinpath(f"{name}.toml")
     if not file.is_file():
         file = files(__package__).joinpath(f"{size}.{LstmConfig.name}.toml")
         backbone = BACKBONES[backbone]() if isinstance(backbone, str) else backbone

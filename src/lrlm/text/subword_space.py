@@ -1,0 +1,4 @@
+"""stub"""
+from lrlm.text.token_space import TokenSpace
+class SubwordSpace(TokenSpace):
+    """stub"""
