@@ -25,6 +25,7 @@ LAYERS = (
     "artifacts",
     "text_files",
     "tensor_files",
+    "pretrained",
     "spark_session",
     "look",
     "knowledge",
@@ -53,7 +54,7 @@ evaluation.
 
 NARROW = {
     "lattice": {"errors"},
-    "backbones": {"errors", "checks"},
+    "backbones": {"errors", "checks", "pretrained"},
     "heads": {"errors", "arrays", "checks", "backbones"},
 }
 """Layers that must know less than their place would allow: they know no knowledge graph."""

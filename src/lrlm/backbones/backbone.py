@@ -94,6 +94,10 @@ class BackboneConfig(ABC):
     def build(self, input_size: int) -> Backbone:
         """Make the backbone with fresh weights, for input vectors of this width."""
 
+    def fixed_input_size(self) -> int | None:
+        """Give the one width of the vectors that it can read; None where any width will do."""
+        return None
+
 
 BACKBONES: dict[str, type[BackboneConfig]] = {}
 """Every backbone that can be named in a configuration, in the order they were registered."""
