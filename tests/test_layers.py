@@ -25,6 +25,7 @@ LAYERS = (
     "artifacts",
     "text_files",
     "tensor_files",
+    "pretrained",
     "spark_session",
     "look",
     "knowledge",

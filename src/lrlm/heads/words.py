@@ -64,15 +64,22 @@ class WordConfig(TokenLayersConfig):
                 f" projection_size is {self.projection_size}"
             )
 
-    def embedding(self, tokens: int) -> "WordEmbedding":
+    def embedding(self, tokens: int, *, backbone: Backbone | None = None) -> "WordEmbedding":
         """Make a table of vectors, narrower for rare words."""
+        del backbone
         return WordEmbedding(self, tokens)
 
     def head(
-        self, state_size: int, tokens: int, *, embedding: TokenEmbedding, backbone: Backbone
+        self,
+        state_size: int,
+        tokens: int,
+        *,
+        embedding: TokenEmbedding,
+        backbone: Backbone,
+        begins_word_V: Tensor | None = None,
     ) -> "WordHead":
         """Make a softmax, full or adaptive, which may share its vectors with the embedding."""
-        del backbone
+        del backbone, begins_word_V
         assert isinstance(embedding, WordEmbedding), "a configuration is given what it made"
         return WordHead(self, state_size, tokens, embedding=embedding)
 
@@ -283,7 +290,7 @@ class WordChooser(TokenChooser):
     ) -> tuple[Tensor, Tensor]:
         """Choose a word for each state: ids and log P(word | h) under the model itself, (X,), (X,).
 
-        Very many states are taken some at a time, for there is a number for each of them and each
+        Every word is a new one, so `fresh_X` forbids nothing. Very many states are taken some at a time, for there is a number for each of them and each
         word.
         """
         del fresh_X  # every token is a word

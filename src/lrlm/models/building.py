@@ -110,6 +110,8 @@ class ModelSizes:
     type_vectors: Tensor | None = None
     object_vectors: Tensor | None = None
     """Objects without a given vector share a learned one."""
+    begins_word: Tensor | None = None
+    """Which tokens begin a new word; None where every token is a word."""
 
 
 class ModelParts:
@@ -118,17 +120,38 @@ class ModelParts:
     def __init__(self, config: ModelConfig, sizes: ModelSizes) -> None:
         self.config = config
         self._sizes = sizes
-        self.embedding = config.words.embedding(sizes.tokens)
+        width = config.backbone.fixed_input_size()
+        self._backbone = None if width is None else config.backbone.build(width)
+        self.embedding = config.words.embedding(sizes.tokens, backbone=self._backbone)
         """The vectors that tokens are read as."""
 
     def backbone(self, input_size: int) -> Backbone:
         """Make the backbone for inputs of this width."""
-        return self.config.backbone.build(input_size)
+        if self._backbone is None:
+            return self.config.backbone.build(input_size)
+        if self._backbone.input_size != input_size:
+            raise InputError(
+                f"the backbone {self.config.backbone.name!r} reads vectors of width"
+                f" {self._backbone.input_size}, but {self.config.model.label} gives it"
+                f" {input_size}; {self._what_fits()}"
+            )
+        return self._backbone
+
+    def _what_fits(self) -> str:
+        """Say what can be done where a backbone cannot read the vectors of a model."""
+        if self.config.model.reads_tokens_only:
+            return f"set model.words.name to {self.config.backbone.name!r}"
+        fitting = [kind for kind, model in MODELS.items() if model.reads_tokens_only]
+        return f"the models that fit it are: {', '.join(fitting)}"
 
     def word_head(self, state_size: int, backbone: Backbone) -> TokenHead:
         """Make the distribution over all tokens for states of this width."""
         return self.config.words.head(
-            state_size, self._sizes.tokens, embedding=self.embedding, backbone=backbone
+            state_size,
+            self._sizes.tokens,
+            embedding=self.embedding,
+            backbone=backbone,
+            begins_word_V=self._sizes.begins_word,
         )
 
     def form_head(self, state_size: int) -> FormHead:

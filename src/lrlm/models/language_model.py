@@ -85,6 +85,8 @@ class LanguageModel(nn.Module, ABC):
     """Whether it sums over segmentations, so that it can say where a name came from."""
     copies_names: ClassVar[bool] = False
     """Whether it copies names of the topic's objects, in whole or in part."""
+    reads_tokens_only: ClassVar[bool] = True
+    """Whether its backbone reads the vectors of tokens as they are, and nothing beside them."""
     is_joint: ClassVar[bool] = False
     """Whether its figures are of a text together with one given annotation."""
     is_baseline: ClassVar[bool] = False

@@ -61,6 +61,7 @@ class NeuralKnowledgeLM(LanguageModel):
     label: ClassVar[str] = "NKLM"
     reads: ClassVar[Parts] = Parts.RELATIONS | Parts.COPIES
     copies_names: ClassVar[bool] = True
+    reads_tokens_only: ClassVar[bool] = False
     is_joint: ClassVar[bool] = True
     is_baseline: ClassVar[bool] = True
     footnote: ClassVar[str] = "† joint probability of the text and one given annotation."
