@@ -81,6 +81,8 @@ class LanguageModel(nn.Module, ABC):
     """What it reads of a document beside its tokens."""
     can_read_facts: ClassVar[bool] = False
     """Whether it may also read the topic's facts before the text."""
+    reads_preface: bool = False
+    """Whether something is read before the text; it is not scored."""
     has_posteriors: ClassVar[bool] = False
     """Whether it sums over segmentations, so that it can say where a name came from."""
     copies_names: ClassVar[bool] = False
@@ -101,8 +103,9 @@ class LanguageModel(nn.Module, ABC):
     def begin(self, window: Window) -> State:
         """Give the state before the first window of a batch, after its prefaces were read."""
         state = self.backbone.initial_state(len(window.lengths_B))
-        if window.preface_BP is None:
+        if not self.reads_preface or window.kept is not None:
             return state
+        assert window.preface_BP is not None, "the collator serves another model"
         assert window.preface_lengths_B is not None
         return self.read_preface(window.preface_BP, window.preface_lengths_B, state)
 

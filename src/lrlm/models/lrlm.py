@@ -60,6 +60,7 @@ class LatentRelationLM(VanillaLM):
         relations: RelationHead,
         forms: FormHead,
         summary: bool = False,
+        reads_preface: bool = False,
     ) -> None:
         """With `summary`, the mean of the topic's relations is read before the first token.
 
@@ -71,6 +72,7 @@ class LatentRelationLM(VanillaLM):
         self.vectors = vectors
         self.relations = relations
         self.forms = forms
+        self.reads_preface = reads_preface
         self.summary = nn.Linear(vectors.output_size, embedding.output_size) if summary else None
 
     @classmethod
@@ -88,6 +90,7 @@ class LatentRelationLM(VanillaLM):
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
             summary=relations.summary,
+            reads_preface=parts.config.facts_in_context,
         )
 
     def begin(self, window: Window) -> State:

@@ -87,6 +87,7 @@ class AliasLM(VanillaLM):
     kind: ClassVar[str] = "alias"
     label: ClassVar[str] = "Alias LM"
     reads: ClassVar[Parts] = Parts.ALIASES
+    reads_preface = True
     is_baseline: ClassVar[bool] = False
     footnote: ClassVar[str] = "‡ is told which names occur in the text."
 
@@ -101,6 +102,7 @@ class PromptedLM(VanillaLM):
     kind: ClassVar[str] = "prompted"
     label: ClassVar[str] = "Prompted LM"
     reads: ClassVar[Parts] = Parts.FACTS
+    reads_preface = True
 
 
 class VanillaWriter(Writer):
@@ -120,7 +122,7 @@ class VanillaWriter(Writer):
         self._words = model.words.chooser(end_id=topic.end_id)
         state = model.backbone.initial_state(1) if before is None else before
         read_1P = topic.preface_P[None, :-1]
-        if read_1P.shape[1]:
+        if model.reads_preface:
             length_1 = torch.tensor([read_1P.shape[1]], device=read_1P.device)
             state = model.read_preface(read_1P, length_1, state)
         self._before = state
