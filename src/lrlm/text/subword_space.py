@@ -1,4 +1,0 @@
-"""stub"""
-from lrlm.text.token_space import TokenSpace
-class SubwordSpace(TokenSpace):
-    """stub"""
