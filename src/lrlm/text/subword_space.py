@@ -1,0 +1,407 @@
+"""Tokens that are the subwords of a pretrained language model.
+
+A text has the tokens that the model's own tokenizer gives it; one that came in words is put
+together first. A form of an object is written as it would stand at a place, and candidates are
+found among the tokens: wherever the tokens of a form stand, it may have been copied.
+"""
+
+import codecs
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lrlm.errors import InputError
+from lrlm.text.document import LinkableRelation, LinkedDocument
+from lrlm.text.natural_text import NaturalText, natural_text, natural_text_of
+from lrlm.text.subword_tokenizer import AUTO, SubwordTokenizer
+from lrlm.text.token_space import (
+    NO_FORM_HERE,
+    NO_MENTION,
+    EncodedText,
+    GrowingText,
+    Spellings,
+    SurfaceForm,
+    TokenPlaces,
+    TokenSpace,
+)
+from lrlm.text.tokeniser import Profile, Tokens, split_words, tokenise
+from lrlm.text.word_boundaries import (
+    AT_START,
+    JOINED,
+    SPACED,
+    contexts_after,
+    tokens_that_begin_words,
+)
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+_FORMS_KEPT = 1 << 16
+"""Forms whose tokens are remembered: those of the last some thousand topics."""
+
+_BEFORE = {JOINED: ("\n", "(", "[", "“"), SPACED: ("a", ".", ")", "1")}
+"""Texts after which a form stands in a context. The first is taken unless its tokens melt with
+those of the form."""
+
+
+class SubwordSpace(TokenSpace):
+    """Every subword is one token; every text has tokens.
+
+    Threads may share a space.
+    """
+
+    contexts = 3
+
+    def __init__(
+        self,
+        tokenizer: "PreTrainedTokenizerFast",
+        *,
+        start: str = AUTO,
+        end: str = AUTO,
+        size: int | None = None,
+    ) -> None:
+        """Take a fast tokenizer; `start` and `end` name the tokens around every text.
+
+        Left alone, the first is what the tokenizer itself puts there, or else `<|endoftext|>`, or
+        the one that it says begins or ends a text. `size` is how many tokens the language model
+        knows, where that is not as many as the tokenizer does.
+        """
+        self.tokenizer = SubwordTokenizer(tokenizer, start=start, end=end, size=size)
+        self.size = self.tokenizer.size
+        self.end_id = self.tokenizer.end_id
+        bytes_V = self.tokenizer.bytes_V
+        context_V = contexts_after(bytes_V, start_id=self.start_id)
+        self.begins_word = tokens_that_begin_words(bytes_V, end_id=self.end_id)
+        self.no_form_after = frozenset(np.flatnonzero(context_V == NO_FORM_HERE).tolist())
+        self._context_V = torch.from_numpy(context_V).to(torch.int8)
+        self._context_after: list[int] = context_V.tolist()
+        self._begins_word: list[bool] = self.begins_word.tolist()
+        self._forms = _FormTokens(self.tokenizer)
+
+    @property
+    def start_id(self) -> int:
+        """The token that stands before the first one of every text."""
+        return self.tokenizer.start_id
+
+    def encode(self, document: LinkedDocument) -> EncodedText:
+        """Give the tokens of the text, and every place where those of a form stand."""
+        text, natural = _read(document.text, document.tokens)
+        ids, places = self.tokenizer.encode(text)
+        edges = sorted(self._edges(text, ids, document.relations))
+        mentions = []
+        if edges:
+            words = document.tokens if natural is None else natural
+            number_of = {
+                (words.starts[start], words.ends[end - 1], relation, form): number
+                for number, (start, end, relation, form) in enumerate(document.mentions)
+            }
+            for start, end, relation, form, _ in edges:
+                first, last = places[start][0], places[end - 1][1]
+                while text[first].isspace():
+                    first += 1
+                mentions.append(number_of.get((first, last, relation, form), NO_MENTION))
+        table = np.array(edges, dtype=np.int64).reshape(-1, 5)
+        return EncodedText(
+            tokens_N=np.array(ids, dtype=np.int64),
+            spelling_N=np.zeros(len(ids), dtype=np.float32),
+            edges_E4=table[:, :4].copy(),
+            mention_E=np.array(mentions, dtype=np.int64),
+            bound_E=table[:, 4].astype(bool),
+        )
+
+    def places(self, document: LinkedDocument) -> TokenPlaces:
+        """Give the characters of each token; one of several tokens belongs to the last of them."""
+        return self._tokens_and_places(document.text, document.tokens)[1]
+
+    def encode_form(self, form: SurfaceForm, *, before: str = "") -> list[int]:
+        """Give the tokens of a form as it would stand there.
+
+        Behind a space it gets no other one, though no form is ever copied there.
+        """
+        context = AT_START
+        if before:
+            context = self._context_after[self.tokenizer.encode(before)[0][-1]]
+        ((in_context),) = self._forms.of([written(form)])
+        return list(in_context[JOINED if context == NO_FORM_HERE else context])
+
+    def form_tokens(self, form: SurfaceForm, *, before: str = "") -> tuple[str, ...]:
+        """Give the text of each token of a form; that of the first may begin with a space."""
+        ids = self.encode_form(form, before=before)
+        return tuple(self.tokenizer.pieces(ids, begins_text=not before))
+
+    def encode_text(self, text: str) -> list[int]:
+        """Give the tokens of a text as it is."""
+        return self.tokenizer.encode(text)[0]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Give the text of some tokens, character by character."""
+        return self.tokenizer.decode(ids)
+
+    def example_before(self, context: int) -> str:
+        """Give a text after which a form is written as in this context."""
+        return "" if context == AT_START else _BEFORE[context][0]
+
+    def context_after(self, tokens_B: Tensor) -> Tensor:
+        """Say whether a form right after each of these tokens is written with a space in front."""
+        return self._context_V.to(tokens_B.device)[tokens_B].long()
+
+    def begin_text(
+        self, prompt: str, *, profile: Profile, spellings: Spellings | None
+    ) -> "TokenByToken":
+        """Begin a text that grows by the bytes of its tokens."""
+        assert spellings is None, "every text has tokens, so nothing is spelled"
+        return TokenByToken(self.tokenizer, *self._prompt(prompt, profile))
+
+    def _prompt(
+        self, prompt: str, profile: Profile
+    ) -> tuple[str, list[str], list[tuple[int, int]]]:
+        """Give a prompt with the text and the place of each token that `encode` gives it."""
+        tokens = tokenise(prompt, profile)
+        ids, places = self._tokens_and_places(prompt, tokens)
+        pieces = self.tokenizer.pieces(ids, begins_text=True)
+        return prompt, pieces, list(zip(places.starts, places.ends, strict=True))
+
+    def _edges(
+        self, text: str, ids: list[int], relations: Iterable[LinkableRelation]
+    ) -> Iterator[tuple[int, int, int, int, bool]]:
+        """Find where the tokens of a form stand: start, end, relation, form, and if it is bound."""
+        by_first = self._by_first_token(text, relations)
+        if not by_first:
+            return
+        before, tokens = self.start_id, len(ids)
+        for start, token in enumerate(ids):
+            context = AT_START if start == 0 else self._context_after[before]
+            before = token
+            for form in by_first.get((context, token), ()):
+                end = start + len(form.tokens)
+                if ids[start:end] == form.tokens and (
+                    not form.is_bound or end == tokens or self._begins_word[ids[end]]
+                ):
+                    yield start, end, form.relation, form.form, form.is_bound
+
+    def _by_first_token(
+        self, text: str, relations: Iterable[LinkableRelation]
+    ) -> dict[tuple[int, int], list["_FormInContext"]]:
+        """Sort the forms that the text holds by context and first token."""
+        present, normalised = [], self.tokenizer.normalised
+        text = normalised(text)
+        for number, relation in enumerate(relations):
+            for place, form in enumerate(zip(relation.forms, relation.texts, strict=True)):
+                writing = written(SurfaceForm(*form))
+                if normalised(writing) in text:
+                    present.append((writing, number, place))
+        sorted_: dict[tuple[int, int], list[_FormInContext]] = {}
+        in_contexts = self._forms.of([writing for writing, _, _ in present])
+        for (_, relation_number, place), in_context in zip(present, in_contexts, strict=True):
+            for context, ids in enumerate(in_context):
+                is_bound = self._context_after[ids[-1]] == SPACED
+                form_here = _FormInContext(relation_number, place, list(ids), is_bound)
+                sorted_.setdefault((context, ids[0]), []).append(form_here)
+        return sorted_
+
+    def _tokens_and_places(self, text: str, tokens: Tokens) -> tuple[list[int], TokenPlaces]:
+        """Give the tokens of a text, and where they stand in it and in its words."""
+        put_together, natural = _read(text, tokens)
+        ids, places = self.tokenizer.encode(put_together)
+        starts, ends = _without_white_space(put_together, places)
+        word_starts = tokens.starts if natural is None else natural.starts
+        word_N = np.searchsorted(word_starts, starts, side="right") - 1
+        words = np.maximum(word_N, 0).tolist()
+        if natural is not None:
+            starts, ends = _in_words(natural, tokens, words, starts, ends)
+        return ids, TokenPlaces(starts, ends, words)
+
+
+class _FormInContext(NamedTuple):
+    relation: int
+    form: int
+    tokens: list[int]
+    is_bound: bool
+    """Whether a token that begins a word has to follow."""
+
+
+class _FormTokens:
+    """Writes forms in tokens, in every context, and remembers the last of them."""
+
+    def __init__(self, tokenizer: SubwordTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._kept: OrderedDict[str, tuple[tuple[int, ...], ...]] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, writings: Sequence[str]) -> list[tuple[tuple[int, ...], ...]]:
+        """Give the tokens of each form in each context."""
+        with self._lock:
+            found = {each: self._kept[each] for each in writings if each in self._kept}
+        missing = [each for each in dict.fromkeys(writings) if each not in found]
+        if missing:
+            made = dict(zip(missing, self._make(missing), strict=True))
+            found.update(made)
+            with self._lock:
+                self._kept.update(made)
+                while len(self._kept) > _FORMS_KEPT:
+                    self._kept.popitem(last=False)
+        return [found[each] for each in writings]
+
+    def _make(self, writings: list[str]) -> Iterator[tuple[tuple[int, ...], ...]]:
+        at_start = self._tokenizer.encode_all(writings)
+        joined = self._behind(writings, _BEFORE[JOINED], "")
+        spaced = self._behind(writings, _BEFORE[SPACED], " ")
+        for writing, *in_contexts in zip(writings, at_start, joined, spaced, strict=True):
+            if not all(in_contexts):
+                raise InputError(
+                    f"the form {writing!r} has no tokens in this language model; remove it"
+                )
+            yield tuple(map(tuple, in_contexts))
+
+    def _behind(self, writings: list[str], befores: Sequence[str], space: str) -> list[list[int]]:
+        """Give the tokens of forms as they stand behind a text that shares no token with them."""
+        before = befores[0]
+        given = self._tokenizer.encode_all([before, *(before + space + each for each in writings)])
+        length, found = len(given[0]), []
+        for writing, ids in zip(writings, given[1:], strict=True):
+            if ids[:length] == given[0]:
+                found.append(ids[length:])
+            elif len(befores) > 1:
+                found += self._behind([writing], befores[1:], space)
+            else:
+                raise InputError(
+                    f"the form {writing!r} cannot be told from the text before it in the tokens of"
+                    " this language model; remove it"
+                )
+        return found
+
+
+class TokenByToken(GrowingText):
+    """Puts tokens together byte by byte; one that ends within a character waits for its rest."""
+
+    def __init__(
+        self,
+        tokenizer: SubwordTokenizer,
+        prompt: str,
+        tokens: list[str],
+        places: list[tuple[int, int]],
+    ) -> None:
+        """`tokens` and `places` are those of the prompt."""
+        self._tokenizer = tokenizer
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._text = prompt
+        self._drops_space = tokenizer.adds_space and not tokens
+        self._waiting: list[tuple[int, int]] = []
+        self.tokens = tokens
+        self.places = places
+
+    @property
+    def text(self) -> str:
+        """All whole characters so far."""
+        return self._text
+
+    def add(self, token: int, *, copied: str | None = None) -> None:
+        """Append the bytes of a token, which are those of a copied form where it belongs to one."""
+        del copied
+        piece = self._decoder.decode(self._tokenizer.bytes_V[token])
+        if self._drops_space:
+            piece, self._drops_space = piece.removeprefix(" "), False
+        self._waiting.append(self._append(piece))
+        self.tokens.append(piece)
+        if not self._decoder.getstate()[0]:
+            self._place_waiting()
+
+    def finish(self) -> None:
+        """Write what is left of a character that never became whole."""
+        rest = self._decoder.decode(b"", final=True)
+        if rest:
+            self.tokens[-1] += rest
+            _, end = self._append(rest)
+            self._waiting[-1] = (self._waiting[-1][0], end)
+        self._place_waiting()
+
+    def written(self, form: SurfaceForm) -> str:
+        """Write a form as its tokens do."""
+        return written(form)
+
+    def _append(self, piece: str) -> tuple[int, int]:
+        """Append to the text, and say where the piece stands without white space around it."""
+        # As the only one that knows the text, `text` grows in place: linear in its length.
+        text, self._text = self._text, ""
+        before = len(text)
+        text += piece
+        self._text = text
+        return _trimmed(text, before, len(text))
+
+    def _place_waiting(self) -> None:
+        self.places += self._waiting
+        self._waiting = []
+
+
+def written(form: SurfaceForm) -> str:
+    """Say how a form stands in natural text.
+
+    That is how it was written, unless it came in words, or in other letter case.
+    """
+    return _written(form.words, form.text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _written(words: tuple[str, ...], text: str) -> str:
+    in_words = text.split()
+    if words != tuple(in_words) and (
+        words in (split_words(text), split_words(text, Profile.WIKITEXT))
+    ):
+        return " ".join(in_words)
+    return natural_text(words).text
+
+
+def _read(text: str, tokens: Tokens) -> tuple[str, NaturalText | None]:
+    """Give the text that the tokenizer reads, and where its words are if it was put together."""
+    natural = natural_text_of(text, tokens)
+    return (text, None) if natural is None else (natural.text, natural)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Leave out white space at both ends; what is nothing else stands before what follows."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _without_white_space(
+    text: str, places: Sequence[tuple[int, int]]
+) -> tuple[list[int], list[int]]:
+    """Give each token its own characters: no white space, and none that a later token ends."""
+    starts, ends = [], []
+    following = len(text)
+    for start, end in reversed(places):
+        own = _trimmed(text, min(start, following), min(end, following))
+        following = min(start, following)
+        starts.append(own[0])
+        ends.append(own[1])
+    return starts[::-1], ends[::-1]
+
+
+def _in_words(
+    natural: NaturalText,
+    tokens: Tokens,
+    words: list[int],
+    starts: list[int],
+    ends: list[int],
+) -> tuple[list[int], list[int]]:
+    """Turn places in the natural text into those in the text that its words came from."""
+    last_N = np.searchsorted(natural.starts, np.maximum(np.array(ends) - 1, 0), side="right") - 1
+    begin, stop = [], []
+    for first, last, start, end in zip(words, last_N.tolist(), starts, ends, strict=True):
+        begin.append(tokens.starts[first] + start - natural.starts[first])
+        if end <= start:
+            stop.append(begin[-1])
+        elif end == natural.ends[last]:  # also where a word is written in another way: @-@
+            stop.append(tokens.ends[last])
+        else:
+            stop.append(tokens.starts[last] + end - natural.starts[last])
+    return begin, stop
