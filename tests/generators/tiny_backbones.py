@@ -133,7 +133,7 @@ def save_tiny_hybrid(
     """A layer of convolution, then one of attention."""
     config = Lfm2Config(
         vocab_size=_size(tokenizer), hidden_size=width, intermediate_size=2 * width,
-        num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+        num_hidden_layers=2, num_attention_heads=1, num_key_value_heads=1,
         layer_types=["conv", "full_attention"], conv_L_cache=3, block_multiple_of=4,
         max_position_embeddings=4096, bos_token_id=1, eos_token_id=1, pad_token_id=0,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 from lrlm.backbones.fast_cpu import PackedLinear, can_be_packed
 from lrlm.backbones.slots import AddedSlots, Slots
 from lrlm.errors import InputError
-from lrlm.pretrained import PretrainedFiles, quietly, require_extra
+from lrlm.pretrained import PretrainedFiles, quietly, require_extra, trying
 
 _PLAIN_LAYERS = {"full_attention", "sliding_attention"}
 """Layers whose memory is the keys and values of every token."""
@@ -137,7 +137,7 @@ class CausalLM:
     @torch.no_grad()
     def check(self) -> None:
         """Try the model on a few tokens, and refuse it where it does not do what is said here."""
-        with quietly():
+        with quietly(), trying(self._source):
             ids_1T = torch.arange(3, 3 + _PROBE, device=self.device)[None] % self.tokens_read
             try:
                 told = self._own_scores(ids_1T)
@@ -291,14 +291,18 @@ def frozen_lm(files: PretrainedFiles, dtype: torch.dtype, device: torch.device) 
     key = files.fingerprint, dtype, str(device)
     shared = _SHARED.get(key)
     if shared is None:
-        shared = loaded_lm(files, dtype, device)
-        shared.freeze()
+        shared = loaded_lm(files, dtype, device, frozen=True)
         _SHARED[key] = shared
     return shared
 
 
-def loaded_lm(files: PretrainedFiles, dtype: torch.dtype, device: torch.device) -> CausalLM:
+def loaded_lm(
+    files: PretrainedFiles, dtype: torch.dtype, device: torch.device, *, frozen: bool = False
+) -> CausalLM:
     """Load a language model of one's own, and check it."""
-    lm = CausalLM(files.language_model(dtype).to(device), files.source)  # type: ignore[arg-type]
+    module: Any = files.language_model(dtype)
+    lm = CausalLM(module.to(device), files.source)
+    if frozen:
+        lm.freeze()
     lm.check()
     return lm

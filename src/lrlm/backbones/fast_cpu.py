@@ -63,15 +63,21 @@ class PackedLinear(nn.Module):
         super().__init__()
         reorder = torch.ops.mkldnn._reorder_linear_weight  # noqa: SLF001
         self._packed = reorder(linear.weight.detach(), _ROWS)
-        self._bias = None if linear.bias is None else linear.bias.detach()
+        self.bias = None if linear.bias is None else linear.bias.detach()
         self.in_features, self.out_features = linear.in_features, linear.out_features
+
+    @property
+    def weight(self) -> Tensor:
+        """The weights as they were, made anew each time."""
+        dense_OI: Tensor = self._packed.to_dense()
+        return dense_OI
 
     def forward(self, values: Tensor) -> Tensor:
         """Map values of any number of dimensions."""
         if values.requires_grad or values.dtype != torch.float32:
-            return functional.linear(values, self._packed.to_dense(), self._bias)
+            return functional.linear(values, self.weight, self.bias)
         multiply = torch.ops.mkldnn._linear_pointwise  # noqa: SLF001
-        mapped: Tensor = multiply(values, self._packed, self._bias, "none", [], "")
+        mapped: Tensor = multiply(values, self._packed, self.bias, "none", [], "")
         return mapped
 
 

@@ -203,7 +203,7 @@ class PretrainedBackbone(Backbone):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the LM too, or take another one where it is shared with others."""
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         device = self._lm.device
         if device.type == "meta":
             return self

@@ -64,6 +64,17 @@ def quietly() -> Iterator[None]:
             hub.disable_progress_bars()
 
 
+@contextmanager
+def trying(source: str | Path, what: str = "a language model that can be used") -> Iterator[None]:
+    """Turn what transformers throws at a model that it cannot use into an error that names it."""
+    strict = require_extra("huggingface_hub").errors.StrictDataclassError
+    with reading(source, what):
+        try:
+            yield
+        except strict as error:  # of no kind that others throw
+            raise ValueError(str(error)) from error
+
+
 def check_config(folder: Path) -> None:
     """Refuse a configuration that is of no causal LM, or that asks for code of its own."""
     path = folder / CONFIG
@@ -117,7 +128,7 @@ def _refuse_remote_code(config: Mapping[str, Any], path: Path) -> None:
 def load_config(where: Mapping[str, Any], shapes: Shapes, named: Path) -> Any:
     """Read the configuration of a model whose weights have these shapes, within their limits."""
     transformers = require_extra("transformers")
-    with quietly(), reading(named, "the configuration of a language model"):
+    with quietly(), trying(named, "the configuration of a language model"):
         config = transformers.AutoConfig.from_pretrained(
             **where, local_files_only=True, trust_remote_code=False
         )
@@ -148,7 +159,7 @@ def empty_model(config: Any, shapes: Shapes, named: Path) -> Any:
     transformers = require_extra("transformers")
     with (
         quietly(),
-        reading(named, "the configuration of a language model"),
+        trying(named, "the configuration of a language model"),
         torch.device("meta"),
     ):
         model = transformers.AutoModelForCausalLM.from_config(
@@ -183,7 +194,7 @@ def load_model(where: Mapping[str, Any], config: Any, dtype: torch.dtype, named:
             output_loading_info=True,
         )
 
-    with quietly(), reading(named, "a language model"), torch.device("cpu"):
+    with quietly(), trying(named, "a language model"), torch.device("cpu"):
         try:
             model, told = loaded("sdpa")
         except (ValueError, ImportError):  # some models have their own way to attend only
@@ -200,7 +211,7 @@ def load_model(where: Mapping[str, Any], config: Any, dtype: torch.dtype, named:
 def load_tokenizer(where: Mapping[str, Any], named: Path) -> Any:
     """Load the tokenizer of a model."""
     transformers = require_extra("transformers")
-    with quietly(), reading(named, "a folder with a tokenizer"):
+    with quietly(), trying(named, "a folder with a tokenizer"):
         return transformers.AutoTokenizer.from_pretrained(
             **where, local_files_only=True, trust_remote_code=False
         )
