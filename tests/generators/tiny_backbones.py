@@ -12,6 +12,7 @@ from transformers import (
     Lfm2Config,
     LlamaConfig,
     MambaConfig,
+    OPTConfig,
     PreTrainedTokenizerFast,
 )
 
@@ -138,3 +139,67 @@ def save_tiny_hybrid(
         max_position_embeddings=4096, bos_token_id=1, eos_token_id=1, pad_token_id=0,
     )  # fmt: skip
     return save_tiny(folder, config, tokenizer)
+
+
+def save_tiny_opt(
+    folder: Path,
+    tokenizer: PreTrainedTokenizerFast | None = None,
+    *,
+    width: int = 32,
+    states: int = 32,
+) -> Path:
+    """Vectors of tokens that are narrower than the states between the layers."""
+    config = OPTConfig(
+        vocab_size=_size(tokenizer), hidden_size=states, word_embed_proj_dim=width, ffn_dim=16,
+        num_hidden_layers=2, num_attention_heads=2, max_position_embeddings=64, pad_token_id=0,
+        bos_token_id=1, eos_token_id=1, dropout=0.0, do_layer_norm_before=False,
+    )  # fmt: skip
+    return save_tiny(folder, config, tokenizer)
+
+
+def save_tiny_gguf(path: Path, folder: Path) -> Path:
+    """Write the Llama that is in a folder as a GGUF file, with a tokenizer of its tokens."""
+    import gguf
+
+    with quietly():
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    config, weights = model.config, model.state_dict()
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_vocab_size(config.vocab_size)
+    letters = [chr(ord("a") + number) for number in range(26)]
+    tokens = [*letters, "ab", *(f"t{number}" for number in range(27, TOKENS))]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(tokens)
+    writer.add_token_merges(["a b"])
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(1)
+    names = {
+        "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+        "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+        "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm",
+        "post_attention_layernorm": "ffn_norm",
+    }  # fmt: skip
+    writer.add_tensor("token_embd.weight", weights["model.embed_tokens.weight"].numpy())
+    writer.add_tensor("output_norm.weight", weights["model.norm.weight"].numpy())
+    for layer in range(config.num_hidden_layers):
+        for own, theirs in names.items():
+            tensor = weights[f"model.layers.{layer}.{own}.weight"]
+            if theirs in ("attn_q", "attn_k"):  # halves of a head are written in turns there
+                heads = len(tensor) // config.head_dim
+                halves = tensor.view(heads, 2, config.head_dim // 2, -1)
+                tensor = halves.transpose(1, 2).reshape(tensor.shape)
+            writer.add_tensor(f"blk.{layer}.{theirs}.weight", tensor.contiguous().numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path

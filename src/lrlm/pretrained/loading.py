@@ -71,8 +71,11 @@ def trying(source: str | Path, what: str = "a language model that can be used") 
     with reading(source, what):
         try:
             yield
-        except strict as error:  # of no kind that others throw
-            raise ValueError(str(error)) from error
+        except Exception as error:
+            # Those of settings and of tokenizers are of no kind that others throw.
+            if type(error) is Exception or isinstance(error, strict):
+                raise ValueError(str(error)) from error
+            raise
 
 
 def check_config(folder: Path) -> None:
