@@ -37,7 +37,10 @@ _LONGEST_CONTEXT = 1 << 20
 class Pretrained(BackboneConfig):
     """A pretrained causal language model, and how it is used.
 
-    `lrlm.train(backbone=…)` takes one: `lrlm.Pretrained("path/to/folder")`.
+    `lrlm.train(backbone=…)` takes one. The LM is loaded when the backbone is built.
+
+    >>> Pretrained("path/to/folder", tuning="lora", lora_rank=8).context
+    2048
     """
 
     name: ClassVar[str] = "pretrained"

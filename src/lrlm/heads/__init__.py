@@ -10,6 +10,12 @@ from lrlm.heads.copying import (
     SourceHead,
     VectorTable,
 )
+from lrlm.heads.pretrained import (
+    PretrainedChooser,
+    PretrainedEmbedding,
+    PretrainedHead,
+    PretrainedLayersConfig,
+)
 from lrlm.heads.tokens import (
     TOKEN_LAYERS,
     TokenChooser,
@@ -24,6 +30,10 @@ __all__ = [
     "TOKEN_LAYERS",
     "Choosing",
     "FormHead",
+    "PretrainedChooser",
+    "PretrainedEmbedding",
+    "PretrainedHead",
+    "PretrainedLayersConfig",
     "RelationConfig",
     "RelationHead",
     "RelationVectors",
