@@ -17,7 +17,7 @@ from lrlm.knowledge import KnowledgeGraph, Relation, Topic
 if TYPE_CHECKING:
     from lrlm.annotation.annotation import Annotation
     from lrlm.annotation.score import Score
-    from lrlm.backbones import LstmConfig, TransformerXlConfig
+    from lrlm.backbones import LstmConfig, Pretrained, TransformerXlConfig
     from lrlm.corpora import Corpus, build_corpus
     from lrlm.evaluation import Evaluation, evaluate
     from lrlm.generation.generated_text import GeneratedText
@@ -36,6 +36,7 @@ __all__ = [
     "LrlmError",
     "LstmConfig",
     "Model",
+    "Pretrained",
     "Relation",
     "RunConfig",
     "Score",
@@ -56,6 +57,7 @@ _LOADED_WHEN_USED = {
     "GeneratedText": "lrlm.generation.generated_text",
     "LstmConfig": "lrlm.backbones",
     "Model": "lrlm.model",
+    "Pretrained": "lrlm.backbones",
     "RunConfig": "lrlm.runs.config",
     "Score": "lrlm.annotation.score",
     "TrainedRun": "lrlm.training.train",

@@ -144,7 +144,7 @@ def register_backbone(config: type[BackboneConfig]) -> type[BackboneConfig]:
     ...     name = "wide-lstm"
     ...     label = "wide LSTM"
     >>> list(BACKBONES)
-    ['lstm', 'transformer-xl', 'wide-lstm']
+    ['lstm', 'transformer-xl', 'pretrained', 'wide-lstm']
     """
     if BACKBONES.setdefault(config.name, config) is not config:
         raise InputError(f"there is another backbone with the name {config.name!r} already")

@@ -11,6 +11,12 @@ from lrlm.heads.copying import (
     SourceHead,
     VectorTable,
 )
+from lrlm.heads.pretrained import (
+    PretrainedChooser,
+    PretrainedEmbedding,
+    PretrainedHead,
+    PretrainedLayersConfig,
+)
 from lrlm.heads.tokens import (
     TOKEN_LAYERS,
     TokenChooser,
@@ -26,6 +32,10 @@ __all__ = [
     "Choosing",
     "FormHead",
     "NamedVectors",
+    "PretrainedChooser",
+    "PretrainedEmbedding",
+    "PretrainedHead",
+    "PretrainedLayersConfig",
     "RelationConfig",
     "RelationHead",
     "RelationVectors",

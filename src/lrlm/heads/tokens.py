@@ -54,7 +54,7 @@ class TokenChooser(ABC):
         """
 
     def log_fresh(self, states_XD: Tensor) -> Tensor:
-        """Give log P(the next token begins a new word | h): (X,). It is 0 where tokens are words."""
+        """Give log P(the next token begins a new word | h), 0 where tokens are words: (X,)."""
         return states_XD.new_zeros(len(states_XD))
 
 

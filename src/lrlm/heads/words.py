@@ -290,8 +290,8 @@ class WordChooser(TokenChooser):
     ) -> tuple[Tensor, Tensor]:
         """Choose a word for each state: ids and log P(word | h) under the model itself, (X,), (X,).
 
-        Every word is a new one, so `fresh_X` forbids nothing. Very many states are taken some at a time, for there is a number for each of them and each
-        word.
+        Every word is a new one, so `fresh_X` forbids nothing. Very many states are taken some at a
+        time, for there is a number for each of them and each word.
         """
         del fresh_X  # every token is a word
         rows = max(_MOST_SCORES // self._clusters[-1].last, 1)
