@@ -10,21 +10,23 @@ can be looked at (M + T).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add
-from typing import ClassVar, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
+from lrlm.arrays import Floats
 from lrlm.backbones.adapters import inject_adapters
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
 from lrlm.backbones.causal_lm import VECTORS, CausalLM, frozen_lm, loaded_lm
 from lrlm.backbones.slots import Slots, right_aligned, stacked
 from lrlm.checks import WIDEST, check_at_least, check_range, check_rate, check_shape
-from lrlm.errors import InputError
+from lrlm.errors import FormatError, InputError, LrlmError
 from lrlm.pretrained import PretrainedFiles, find_pretrained
 
 TUNINGS = ("frozen", "lora", "full")
@@ -62,6 +64,8 @@ class Pretrained(BackboneConfig):
     """What the adapters weigh, as a multiple of 1 / rank (lora)."""
     lora_dropout: float = 0.0
     """Share of the adapters' inputs that is dropped in training (lora)."""
+    rate: float = 0.2
+    """Learning rate of what learns in the LM, as a share of training.learning_rate (lora, full)."""
     gradient_checkpointing: bool = False
     """Whether training computes states twice, to hold less of them in memory (lora, full)."""
 
@@ -80,10 +84,63 @@ class Pretrained(BackboneConfig):
         check_range("model.backbone.lora_rank", self.lora_rank, 1, WIDEST)
         check_at_least("model.backbone.lora_alpha", self.lora_alpha, 0)
         check_rate("model.backbone.lora_dropout", self.lora_dropout)
+        check_at_least("model.backbone.rate", self.rate, 0)
+
+    @property
+    def learns(self) -> bool:  # type: ignore[override]  # a fact of the class elsewhere
+        """Whether training changes anything of the LM."""
+        return self.tuning != "frozen"
+
+    @property
+    def learning_rate_share(self) -> float:  # type: ignore[override]
+        """The learning rate of the LM's weights, as a share of that of the heads."""
+        return self.rate
 
     def files(self) -> PretrainedFiles:
         """Find the files of the LM."""
         return find_pretrained(self.source, local_files_only=self.local_files_only)
+
+    def found(self, packed: Path) -> "Pretrained":
+        """Take the files that were packed with a run, if they were."""
+        return replace(self, source=str(packed)) if packed.exists() else self
+
+    def manifest_entries(self) -> dict[str, Any]:
+        """Name the LM by where it came from and by its content."""
+        files = self.files()
+        return {
+            "pretrained": {
+                "source": self.source,
+                "fingerprint": files.fingerprint,
+                "files": [dict(file) for file in files.files],
+            }
+        }
+
+    def check(self, manifest: Mapping[str, Any], run: Path) -> None:
+        """Refuse another LM than the one that a run was trained with."""
+        entry = manifest.get("pretrained")
+        wanted = entry.get("fingerprint") if isinstance(entry, dict) else None
+        if wanted is None:
+            raise FormatError(f"{run}: its manifest does not name its language model")
+        try:
+            files = self.files()
+        except LrlmError as error:
+            raise InputError(
+                f"{run} needs the language model {self.source!r} that it was trained with, which"
+                f" cannot be used here: {error}; put it, or a link to it, into the run's folder as"
+                f" 'backbone'"
+            ) from None
+        if files.fingerprint != wanted:
+            raise InputError(
+                f"the language model at {self.source!r} is not the one that {run} was trained"
+                " with: its files have changed; put the right one, or a link to it, into the run's"
+                " folder as 'backbone'"
+            )
+
+    def token_vectors(self) -> Floats:
+        """Give the vectors that the LM has of its tokens."""
+        lm = frozen_lm(self.files(), torch.float32, torch.device("cpu"))
+        vectors: Floats = lm.embedding.weight.detach().numpy()
+        return vectors
 
     def fixed_input_size(self) -> int:
         """Give the width of the vectors that the LM reads."""
@@ -155,6 +212,8 @@ class PretrainedBackbone(Backbone):
     What does not learn is not among the module's parameters, so it is not saved with a run: nothing
     where the LM is frozen, its own weights where adapters learn.
     """
+
+    reads_at_once = True
 
     def __init__(self, config: Pretrained, input_size: int) -> None:
         super().__init__()

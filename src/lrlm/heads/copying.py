@@ -5,6 +5,7 @@ vectors of a table, Q choices of a form (a state and an object), F forms of all 
 a relation's vector or of form features.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -12,15 +13,22 @@ from torch import Tensor, nn
 
 from lrlm.arrays import UNSEEN
 from lrlm.checks import WIDEST, check_range, check_rate, check_shape
+from lrlm.errors import InputError
 
 
 class SourceHead(nn.Module):
     """P(π | h) = softmax(W_π h + b_π): whether the next segment is a word or is copied."""
 
-    def __init__(self, state_size: int) -> None:
+    def __init__(self, state_size: int, *, first_rate: float | None = None) -> None:
+        """With `first_rate`, training begins at this probability of a relation in every state."""
         super().__init__()
         self.state_size = state_size
         self.linear = nn.Linear(state_size, 2)
+        if first_rate is not None:
+            nn.init.zeros_(self.linear.weight)
+            odds = math.log(first_rate / (1 - first_rate))
+            with torch.no_grad():
+                self.linear.bias.copy_(torch.tensor([-odds / 2, odds / 2]))
 
     def forward(self, states_XD: Tensor, has_relations_X: Tensor) -> tuple[Tensor, Tensor]:
         """Give log P(word) and log P(relation) of each state: (X,), (X,).
@@ -55,6 +63,9 @@ class RelationConfig:
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
     tuned_types: bool = False
     """Whether training also changes the given vectors of relation types (not in the paper)."""
+    first_rate: float | None = None
+    """How probable a relation is before anything was learned; none for whatever chance gives (the
+    paper's)."""
     names: bool = False
     """Whether the vectors of types and objects are made from their names, by a learned map, so that
     a graph that was never seen has them too (not in the paper)."""
@@ -66,6 +77,10 @@ class RelationConfig:
         for name in ("type_size", "object_size", "hidden_size"):
             check_range(f"model.relations.{name}", getattr(self, name), 1, WIDEST)
         check_rate("model.relations.unseen_rate", self.unseen_rate)
+        if self.first_rate is not None and not 0 < self.first_rate < 1:
+            raise InputError(
+                f"model.relations.first_rate must be between 0 and 1, not {self.first_rate}"
+            )
 
 
 class VectorTable(nn.Module):

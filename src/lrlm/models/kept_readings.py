@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import nn
 
 from lrlm.arrays import Floats
 from lrlm.artifacts import MANIFEST, read_manifest, write_manifest
@@ -167,12 +166,11 @@ def read_part(
 ) -> list[KeptReading]:
     """Read documents with the backbone: states and log-probabilities of all their tokens."""
     parts: list[list[KeptReading]] = [[] for _ in documents]
-    device = next(model.backbone.parameters()).device
     lengths = [document.tokens + len(document.preface_P) for document in documents]
     for batch in evaluation_batches(lengths, _ROWS_AT_ONCE):
         state = None
         for window in collator.windows([documents[number] for number in batch]):
-            here = window.to(device, torch.float32)
+            here = window.to(model.device, model.dtype)
             state = model.begin(here) if state is None else state.select(here.kept_B)
             states_BTD, state = model.read(here, state)
             states_XD = flat(states_BTD, here)
@@ -198,13 +196,6 @@ def _joined(pieces: Sequence[KeptReading]) -> KeptReading:
         np.concatenate([piece.token_N for piece in pieces]),
         np.concatenate([piece.fresh_N for piece in pieces]),
     )
-
-
-def learns_backbone(model: nn.Module) -> bool:
-    """Say whether training changes the backbone of a model, so that it has to be read each time."""
-    backbone = model.backbone
-    assert isinstance(backbone, nn.Module)
-    return any(parameter.requires_grad for parameter in backbone.parameters())
 
 
 def _append(path: Path, content: bytes) -> None:

@@ -100,6 +100,22 @@ class LanguageModel(nn.Module, ABC):
     backbone: Backbone
     words: TokenHead
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._here: Tensor
+        # A model may have no weights of its own, but it is somewhere.
+        self.register_buffer("_here", torch.empty(0), persistent=False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self._here.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of the numbers that it computes with."""
+        return self._here.dtype
+
     def begin(self, window: Window) -> State:
         """Give the state before the first window of a batch, after its prefaces were read."""
         state = self.backbone.initial_state(len(window.lengths_B))

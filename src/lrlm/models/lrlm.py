@@ -85,7 +85,7 @@ class LatentRelationLM(VanillaLM):
             parts.embedding,
             backbone,
             parts.word_head(size, backbone),
-            source=SourceHead(size),
+            source=SourceHead(size, first_rate=relations.first_rate),
             vectors=vectors,
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),

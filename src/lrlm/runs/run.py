@@ -116,6 +116,7 @@ class RunSetup:
                     tokens=self.space.size,
                     types=len(relations.types),
                     form_features=self.names.width,
+                    begins_word=_tensor(self.space.begins_word, device),
 
                     token_counts=self.space.counts,
                     type_vectors=relations.types_KD.to(device),

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lrlm.backbones import BackboneConfig
-from lrlm.backbones import BackboneConfig as Pretrained
+from lrlm.backbones import BackboneConfig, Pretrained
 from lrlm.checks import check_at_least
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError

@@ -106,14 +106,13 @@ class SubwordSpace(TokenSpace):
                 while text[first].isspace():
                     first += 1
                 mentions.append(number_of.get((first, last, relation, form), NO_MENTION))
-        table = np.array(edges, dtype=np.int64).reshape(-1, 5)
-        return EncodedText(
-            tokens_N=np.array(ids, dtype=np.int64),
-            spelling_N=np.zeros(len(ids), dtype=np.float32),
-            edges_E4=table[:, :4].copy(),
-            mention_E=np.array(mentions, dtype=np.int64),
-            bound_E=table[:, 4].astype(bool),
-        )
+        return _encoded(ids, edges, mentions)
+
+    def encode_written(self, document: LinkedDocument, text: GrowingText) -> EncodedText:
+        """Find the forms among the tokens that were written, which another text may not have."""
+        assert isinstance(text, TokenByToken), "a space is given the texts that it began"
+        edges = sorted(self._edges(text.text, text.ids, document.relations))
+        return _encoded(text.ids, edges, [NO_MENTION] * len(edges))
 
     def places(self, document: LinkedDocument) -> TokenPlaces:
         """Give the characters of each token; one of several tokens belongs to the last of them."""
@@ -151,21 +150,25 @@ class SubwordSpace(TokenSpace):
         """Say whether a form right after each of these tokens is written with a space in front."""
         return self._context_V.to(tokens_B.device)[tokens_B].long()
 
+    def binds(self, token: int) -> bool:
+        """Say whether a form that ends with this token is followed by a space, if by a form."""
+        return self._context_after[token] == SPACED
+
     def begin_text(
         self, prompt: str, *, profile: Profile, spellings: Spellings | None
     ) -> "TokenByToken":
         """Begin a text that grows by the bytes of its tokens."""
         assert spellings is None, "every text has tokens, so nothing is spelled"
-        return TokenByToken(self.tokenizer, *self._prompt(prompt, profile))
+        return TokenByToken(self.tokenizer, prompt, *self._prompt(prompt, profile))
 
     def _prompt(
         self, prompt: str, profile: Profile
-    ) -> tuple[str, list[str], list[tuple[int, int]]]:
-        """Give a prompt with the text and the place of each token that `encode` gives it."""
+    ) -> tuple[list[int], list[str], list[tuple[int, int]]]:
+        """Give each token that `encode` gives a prompt, with its text and its place."""
         tokens = tokenise(prompt, profile)
         ids, places = self._tokens_and_places(prompt, tokens)
         pieces = self.tokenizer.pieces(ids, begins_text=True)
-        return prompt, pieces, list(zip(places.starts, places.ends, strict=True))
+        return ids, pieces, list(zip(places.starts, places.ends, strict=True))
 
     def _edges(
         self, text: str, ids: list[int], relations: Iterable[LinkableRelation]
@@ -200,8 +203,7 @@ class SubwordSpace(TokenSpace):
         in_contexts = self._forms.of([writing for writing, _, _ in present])
         for (_, relation_number, place), in_context in zip(present, in_contexts, strict=True):
             for context, ids in enumerate(in_context):
-                is_bound = self._context_after[ids[-1]] == SPACED
-                form_here = _FormInContext(relation_number, place, list(ids), is_bound)
+                form_here = _FormInContext(relation_number, place, list(ids), self.binds(ids[-1]))
                 sorted_.setdefault((context, ids[0]), []).append(form_here)
         return sorted_
 
@@ -216,6 +218,19 @@ class SubwordSpace(TokenSpace):
         if natural is not None:
             starts, ends = _in_words(natural, tokens, words, starts, ends)
         return ids, TokenPlaces(starts, ends, words)
+
+
+def _encoded(
+    ids: list[int], edges: list[tuple[int, int, int, int, bool]], mentions: list[int]
+) -> EncodedText:
+    table = np.array(edges, dtype=np.int64).reshape(-1, 5)
+    return EncodedText(
+        tokens_N=np.array(ids, dtype=np.int64),
+        spelling_N=np.zeros(len(ids), dtype=np.float32),
+        edges_E4=table[:, :4].copy(),
+        mention_E=np.array(mentions, dtype=np.int64),
+        bound_E=table[:, 4].astype(bool),
+    )
 
 
 class _FormInContext(NamedTuple):
@@ -284,10 +299,13 @@ class TokenByToken(GrowingText):
         self,
         tokenizer: SubwordTokenizer,
         prompt: str,
+        ids: list[int],
         tokens: list[str],
         places: list[tuple[int, int]],
     ) -> None:
-        """`tokens` and `places` are those of the prompt."""
+        """`ids`, `tokens` and `places` are those of the prompt."""
+        self.ids = ids
+        """All tokens so far."""
         self._tokenizer = tokenizer
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text = prompt
@@ -304,6 +322,7 @@ class TokenByToken(GrowingText):
     def add(self, token: int, *, copied: str | None = None) -> None:
         """Append the bytes of a token, which are those of a copied form where it belongs to one."""
         del copied
+        self.ids.append(token)
         piece = self._decoder.decode(self._tokenizer.bytes_V[token])
         if self._drops_space:
             piece, self._drops_space = piece.removeprefix(" "), False

@@ -12,8 +12,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+
+import numpy as np
 
 from lrlm.arrays import Booleans, Floats, Integers
 from lrlm.errors import InputError
@@ -63,6 +65,22 @@ class EncodedText:
     def candidates(self) -> int:
         """E; mentions that do not fall on token boundaries are not among them."""
         return len(self.edges_E4)
+
+    def without_reaching_out(self, prompt: int) -> "EncodedText":
+        """Leave out candidates that reach out of the first `prompt` tokens.
+
+        A text goes on after a prompt as after a word: nothing that was begun there is finished, and
+        none of its names asks for a new word.
+        """
+        start_E, end_E = self.edges_E4[:, 0], self.edges_E4[:, 1]
+        asks_E = np.zeros(len(end_E), dtype=bool) if self.bound_E is None else self.bound_E
+        kept_E = (start_E >= prompt) | (end_E < prompt) | ((end_E == prompt) & ~asks_E)
+        return replace(
+            self,
+            edges_E4=self.edges_E4[kept_E],
+            mention_E=self.mention_E[kept_E],
+            bound_E=None if self.bound_E is None else self.bound_E[kept_E],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +196,11 @@ class TokenSpace(ABC):
         (5, [[3, 4, 1, 0]])
         """
 
+    def encode_written(self, document: LinkedDocument, text: GrowingText) -> EncodedText:
+        """Do the same for a text that was generated, in just the tokens that it was written in."""
+        del text
+        return self.encode(document)
+
     @abstractmethod
     def places(self, document: LinkedDocument) -> TokenPlaces:
         """Say where in the text, and in which word, each token of a document stands.
@@ -239,6 +262,10 @@ class TokenSpace(ABC):
         `NO_FORM_HERE` where no form can begin.
         """
         return tokens_B.new_zeros(tokens_B.shape)
+
+    def binds(self, _token: int) -> bool:
+        """Say whether a form that ends with this token asks for a new word after it."""
+        return False
 
     def spellings(
         self, *, seed: int, temperature: float = 1.0, capitals: bool = True

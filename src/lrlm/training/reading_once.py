@@ -191,7 +191,8 @@ class OnceReader:
         before = config.model.reads & (Parts.ALIASES | Parts.FACTS)
         return {
             "backbone": self._setup.manifest["pretrained"]["fingerprint"],
-            "context": to_nested(config.model.backbone, CHOICES),
+            "context": self._model.backbone.context,
+            "precision": config.model.backbone.precision,
             "tokens": to_nested(config.vocabulary, CHOICES),
             "corpus": self._corpus,
             "split": split,
