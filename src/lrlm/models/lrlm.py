@@ -96,14 +96,13 @@ class LatentRelationLM(VanillaLM):
     def begin(self, window: Window) -> State:
         """Give the state before the first window, which may know the topic's relations."""
         state = super().begin(window)
-        relations = window.relations
-        assert relations is not None, "the collator serves another model"
-        return self.read_topic(state, relations)
+        return state if self.summary is None else self.read_topic(state, window.relations)
 
-    def read_topic(self, state: State, relations: TopicRelations) -> State:
+    def read_topic(self, state: State, relations: TopicRelations | None) -> State:
         """Read the summary of each row's topic, where the model has one."""
         if self.summary is None:
             return state
+        assert relations is not None, "the collator serves another model"
         known_BR1 = relations.mask_BR[..., None]
         total_BW = self._vectors_of(relations).masked_fill(~known_BR1, 0.0).sum(1)
         mean_BW = total_BW / known_BR1.sum(1).clamp(min=1)
