@@ -206,7 +206,7 @@ def _evaluate_run(
         if not run.model.has_posteriors or not known:
             return
         members, scored = [members[row] for row in known], [scored[row] for row in known]
-        for document, judged in zip(members, judge(members, scored), strict=True):
+        for document, judged in zip(members, judge(members, scored, space), strict=True):
             places.extend(places_of(document, judged))
             spans = {(span.start, span.end) for span in judged.spans}
             linked_gold += sum((each.start, each.end) in spans for each in document.gold or ())

@@ -11,8 +11,10 @@ from lrlm.text.token_space import (
     SurfaceForm,
     TokenPlaces,
     TokenSpace,
+    WordSpan,
     bits_per_byte,
     perplexity_per_word,
+    word_span,
 )
 from lrlm.text.tokeniser import Profile, Tokens, detect_profile, split_words, tokenise
 from lrlm.text.vocabulary import END, UNKNOWN, Vocabulary
@@ -36,9 +38,11 @@ __all__ = [
     "TokenSpace",
     "Tokens",
     "Vocabulary",
+    "WordSpan",
     "bits_per_byte",
     "detect_profile",
     "perplexity_per_word",
     "split_words",
     "tokenise",
+    "word_span",
 ]

@@ -6,7 +6,6 @@ found among the tokens: wherever the tokens of a form stand, it may have been co
 """
 
 import codecs
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from threading import Lock
@@ -92,20 +91,19 @@ class SubwordSpace(TokenSpace):
     def encode(self, document: LinkedDocument) -> EncodedText:
         """Give the tokens of the text, and every place where those of a form stand."""
         text, natural = _read(document.text, document.tokens)
-        ids, places = self.tokenizer.encode(text)
+        encoding = self.tokenizer.encode(text)
+        ids = encoding.ids
         edges = sorted(self._edges(text, ids, document.relations))
         mentions = []
         if edges:
-            words = document.tokens if natural is None else natural
+            words, places = document.tokens if natural is None else natural, encoding.offsets
             number_of = {
                 (words.starts[start], words.ends[end - 1], relation, form): number
                 for number, (start, end, relation, form) in enumerate(document.mentions)
             }
             for start, end, relation, form, _ in edges:
-                first, last = places[start][0], places[end - 1][1]
-                while text[first].isspace():
-                    first += 1
-                mentions.append(number_of.get((first, last, relation, form), NO_MENTION))
+                place = _place(text, places, start, end)
+                mentions.append(number_of.get((*place, relation, form), NO_MENTION))
         return _encoded(ids, edges, mentions)
 
     def encode_written(self, document: LinkedDocument, text: GrowingText) -> EncodedText:
@@ -125,9 +123,9 @@ class SubwordSpace(TokenSpace):
         """
         context = AT_START
         if before:
-            context = self._context_after[self.tokenizer.encode(before)[0][-1]]
-        ((in_context),) = self._forms.of([written(form)])
-        return list(in_context[JOINED if context == NO_FORM_HERE else context])
+            context = self._context_after[self.tokenizer.encode(before).ids[-1]]
+        in_contexts = self._forms.of(written(form))
+        return list(in_contexts[JOINED if context == NO_FORM_HERE else context])
 
     def form_tokens(self, form: SurfaceForm, *, before: str = "") -> tuple[str, ...]:
         """Give the text of each token of a form; that of the first may begin with a space."""
@@ -136,7 +134,7 @@ class SubwordSpace(TokenSpace):
 
     def encode_text(self, text: str) -> list[int]:
         """Give the tokens of a text as it is."""
-        return self.tokenizer.encode(text)[0]
+        return self.tokenizer.encode(text).ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """Give the text of some tokens, character by character."""
@@ -175,49 +173,51 @@ class SubwordSpace(TokenSpace):
     ) -> Iterator[tuple[int, int, int, int, bool]]:
         """Find where the tokens of a form stand: start, end, relation, form, and if it is bound."""
         by_first = self._by_first_token(text, relations)
-        if not by_first:
-            return
-        before, tokens = self.start_id, len(ids)
+        tokens = len(ids)
         for start, token in enumerate(ids):
-            context = AT_START if start == 0 else self._context_after[before]
-            before = token
-            for form in by_first.get((context, token), ()):
+            if token not in by_first:
+                continue
+            context = self._context_after[ids[start - 1]] if start else AT_START
+            for form in by_first[token]:
                 end = start + len(form.tokens)
-                if ids[start:end] == form.tokens and (
-                    not form.is_bound or end == tokens or self._begins_word[ids[end]]
+                if (
+                    form.context == context
+                    and ids[start:end] == form.tokens
+                    and (not form.is_bound or end == tokens or self._begins_word[ids[end]])
                 ):
                     yield start, end, form.relation, form.form, form.is_bound
 
     def _by_first_token(
         self, text: str, relations: Iterable[LinkableRelation]
-    ) -> dict[tuple[int, int], list["_FormInContext"]]:
-        """Sort the forms that the text holds by context and first token."""
-        present, normalised = [], self.tokenizer.normalised
+    ) -> dict[int, list["_FormInContext"]]:
+        """Sort the forms that the text holds by their first tokens."""
+        by_first: dict[int, list[_FormInContext]] = {}
+        normalised = self.tokenizer.normalised
         text = normalised(text)
         for number, relation in enumerate(relations):
             for place, form in enumerate(zip(relation.forms, relation.texts, strict=True)):
-                writing = written(SurfaceForm(*form))
-                if normalised(writing) in text:
-                    present.append((writing, number, place))
-        sorted_: dict[tuple[int, int], list[_FormInContext]] = {}
-        in_contexts = self._forms.of([writing for writing, _, _ in present])
-        for (_, relation_number, place), in_context in zip(present, in_contexts, strict=True):
-            for context, ids in enumerate(in_context):
-                form_here = _FormInContext(relation_number, place, list(ids), self.binds(ids[-1]))
-                sorted_.setdefault((context, ids[0]), []).append(form_here)
-        return sorted_
+                writing = _written(*form)
+                if normalised(writing) not in text:
+                    continue
+                for context, ids in enumerate(self._forms.of(writing)):
+                    bound = self.binds(ids[-1])
+                    here = _FormInContext(number, place, context, list(ids), bound)
+                    by_first.setdefault(ids[0], []).append(here)
+        return by_first
 
     def _tokens_and_places(self, text: str, tokens: Tokens) -> tuple[list[int], TokenPlaces]:
         """Give the tokens of a text, and where they stand in it and in its words."""
         put_together, natural = _read(text, tokens)
-        ids, places = self.tokenizer.encode(put_together)
-        starts, ends = _without_white_space(put_together, places)
+        encoding = self.tokenizer.encode(put_together)
+        offsets = encoding.offsets
+        places = [_place(put_together, offsets, n, n + 1) for n in range(len(offsets))]
+        starts, ends = [start for start, _ in places], [end for _, end in places]
         word_starts = tokens.starts if natural is None else natural.starts
         word_N = np.searchsorted(word_starts, starts, side="right") - 1
         words = np.maximum(word_N, 0).tolist()
         if natural is not None:
             starts, ends = _in_words(natural, tokens, words, starts, ends)
-        return ids, TokenPlaces(starts, ends, words)
+        return encoding.ids, TokenPlaces(starts, ends, words)
 
 
 def _encoded(
@@ -236,6 +236,7 @@ def _encoded(
 class _FormInContext(NamedTuple):
     relation: int
     form: int
+    context: int
     tokens: list[int]
     is_bound: bool
     """Whether a token that begins a word has to follow."""
@@ -246,50 +247,43 @@ class _FormTokens:
 
     def __init__(self, tokenizer: SubwordTokenizer) -> None:
         self._tokenizer = tokenizer
-        self._kept: OrderedDict[str, tuple[tuple[int, ...], ...]] = OrderedDict()
+        self._kept: dict[str, tuple[tuple[int, ...], ...]] = {}
         self._lock = Lock()
 
-    def of(self, writings: Sequence[str]) -> list[tuple[tuple[int, ...], ...]]:
-        """Give the tokens of each form in each context."""
+    def of(self, writing: str) -> tuple[tuple[int, ...], ...]:
+        """Give the tokens of a form in each context."""
         with self._lock:
-            found = {each: self._kept[each] for each in writings if each in self._kept}
-        missing = [each for each in dict.fromkeys(writings) if each not in found]
-        if missing:
-            made = dict(zip(missing, self._make(missing), strict=True))
-            found.update(made)
+            found = self._kept.get(writing)
+        if found is None:
+            found = self._make(writing)
             with self._lock:
-                self._kept.update(made)
-                while len(self._kept) > _FORMS_KEPT:
-                    self._kept.popitem(last=False)
-        return [found[each] for each in writings]
-
-    def _make(self, writings: list[str]) -> Iterator[tuple[tuple[int, ...], ...]]:
-        at_start = self._tokenizer.encode_all(writings)
-        joined = self._behind(writings, _BEFORE[JOINED], "")
-        spaced = self._behind(writings, _BEFORE[SPACED], " ")
-        for writing, *in_contexts in zip(writings, at_start, joined, spaced, strict=True):
-            if not all(in_contexts):
-                raise InputError(
-                    f"the form {writing!r} has no tokens in this language model; remove it"
-                )
-            yield tuple(map(tuple, in_contexts))
-
-    def _behind(self, writings: list[str], befores: Sequence[str], space: str) -> list[list[int]]:
-        """Give the tokens of forms as they stand behind a text that shares no token with them."""
-        before = befores[0]
-        given = self._tokenizer.encode_all([before, *(before + space + each for each in writings)])
-        length, found = len(given[0]), []
-        for writing, ids in zip(writings, given[1:], strict=True):
-            if ids[:length] == given[0]:
-                found.append(ids[length:])
-            elif len(befores) > 1:
-                found += self._behind([writing], befores[1:], space)
-            else:
-                raise InputError(
-                    f"the form {writing!r} cannot be told from the text before it in the tokens of"
-                    " this language model; remove it"
-                )
+                self._kept[writing] = found
+                if len(self._kept) > _FORMS_KEPT:
+                    del self._kept[next(iter(self._kept))]
         return found
+
+    def _make(self, writing: str) -> tuple[tuple[int, ...], ...]:
+        found = (
+            tuple(self._tokenizer.encode(writing).ids),
+            self._behind(_BEFORE[JOINED], writing),
+            self._behind(_BEFORE[SPACED], f" {writing}"),
+        )
+        if not all(found):
+            raise InputError(
+                f"the form {writing!r} has no tokens in this language model; remove it"
+            )
+        return found
+
+    def _behind(self, befores: Sequence[str], writing: str) -> tuple[int, ...]:
+        """Give the tokens of a form as it stands behind a text that shares no token with it."""
+        for before in befores:
+            alone, whole = (self._tokenizer.encode(each).ids for each in (before, before + writing))
+            if whole[: len(alone)] == alone:
+                return tuple(whole[len(alone) :])
+        raise InputError(
+            f"the form {writing.strip()!r} cannot be told from the text before it in the tokens of"
+            " this language model; remove it"
+        )
 
 
 class TokenByToken(GrowingText):
@@ -368,6 +362,8 @@ def written(form: SurfaceForm) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _written(words: tuple[str, ...], text: str) -> str:
+    if text.replace(" ", "").isalnum() and " ".join(words) == text:
+        return text
     in_words = text.split()
     if words != tuple(in_words) and (
         words in (split_words(text), split_words(text, Profile.WIKITEXT))
@@ -391,18 +387,14 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _without_white_space(
-    text: str, places: Sequence[tuple[int, int]]
-) -> tuple[list[int], list[int]]:
-    """Give each token its own characters: no white space, and none that a later token ends."""
-    starts, ends = [], []
-    following = len(text)
-    for start, end in reversed(places):
-        own = _trimmed(text, min(start, following), min(end, following))
-        following = min(start, following)
-        starts.append(own[0])
-        ends.append(own[1])
-    return starts[::-1], ends[::-1]
+def _place(text: str, places: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+    """Say which characters are those of the tokens `[start, end)`.
+
+    They reach to where the next token begins, without white space, so that each character belongs
+    to one token: to the last of those that hold parts of it.
+    """
+    stop = places[end][0] if end < len(places) else len(text)
+    return _trimmed(text, places[start][0] if start else 0, stop)
 
 
 def _in_words(

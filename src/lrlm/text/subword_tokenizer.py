@@ -9,7 +9,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lrlm.errors import InputError, MissingExtraError
 
@@ -30,6 +30,18 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 _SAMPLE = "Oslo (2024), “café”: it's 1,990 km²;  naïve\n\nA\tline, 東京 🙂 𒀀."
 """Some of what texts hold; a tokenizer that loses any of it cannot say how probable a text is."""
+
+
+class Encoding(Protocol):
+    """The tokens of one text."""
+
+    @property
+    def ids(self) -> list[int]:
+        """The id of each token."""
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """The characters of each token."""
 
 
 class SubwordTokenizer:
@@ -68,22 +80,18 @@ class SubwordTokenizer:
             )
         self.bytes_V = _bytes_of_tokens(vocabulary, special, self.size, state["decoder"])
         """What each token stands for, in UTF-8; a special token stands for nothing."""
-        self.adds_space = self._joined(self.encode("a")[0]) == b" a"
+        self.adds_space = self._joined(self.encode("a").ids) == b" a"
         """Whether a text is read as if there were a space before it."""
         self._check()
 
-    def encode(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        """Give the tokens of a text, and the characters `[start, end)` that each belongs to.
+    def encode(self, text: str) -> Encoding:
+        """Give the tokens of a text (`ids`), and where they begin (`offsets`).
 
-        White space may be among them, and a character that takes several tokens belongs to each.
+        White space may be among their characters, and a character that takes several tokens belongs
+        to each. Where they end is not to be relied on: accents may be left out.
         """
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        return encoding.ids, encoding.offsets
-
-    def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
-        """Give the tokens of some texts: faster than one by one, since nothing else is asked."""
-        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [encoding.ids for encoding in encodings]
+        encoding: Encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        return encoding
 
     def decode(self, ids: Iterable[int]) -> str:
         """Give the text of some tokens; bytes that are no character become U+FFFD."""
@@ -102,7 +110,7 @@ class SubwordTokenizer:
 
     def normalised(self, text: str) -> str:
         """Give a text as its tokens write it: some tokenizers put accents and letters together."""
-        if self._normaliser is None or text.isascii():
+        if self._normaliser is None:
             return text
         normalised: str = self._normaliser.normalize_str(text)
         return normalised
@@ -113,7 +121,7 @@ class SubwordTokenizer:
 
     def _check(self) -> None:
         """Refuse a tokenizer that loses parts of a text, or takes text for a special token."""
-        given = self.decode(self.encode(_SAMPLE)[0])
+        given = self.decode(self.encode(_SAMPLE).ids)
         if given != _SAMPLE:
             raise InputError(
                 f"this tokenizer does not give a text back: of {_SAMPLE!r} it makes {given!r};"
@@ -121,7 +129,7 @@ class SubwordTokenizer:
             )
         for token in {self.start_id, self.end_id}:
             name = self._tokenizer.id_to_token(token)
-            if {self.start_id, self.end_id} & set(self.encode(f"{name} {name}")[0]):
+            if {self.start_id, self.end_id} & set(self.encode(f"{name} {name}").ids):
                 raise InputError(
                     f"this tokenizer takes {name!r} in a text for the token that begins or ends"
                     " one; name another token"
@@ -199,7 +207,11 @@ def _types(part: object) -> set[str]:
 
 def _changes_characters(state: dict[str, Any]) -> bool:
     """Say whether text is written with other characters before it is cut into tokens."""
-    return not _types(state["normalizer"]) <= {"Sequence", "Prepend", "Replace"}
+    steps = state["normalizer"] or {"type": "Sequence", "normalizers": []}
+    return any(
+        step["type"] != "Prepend" and step.get("content") != _SPACE_MARK
+        for step in steps.get("normalizers", [steps])
+    )
 
 
 def _bytes_of_tokens(

@@ -10,6 +10,7 @@ Shapes: N tokens of a text, E candidate edges.
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -94,6 +95,27 @@ class TokenPlaces:
     ends: Sequence[int]
     words: Sequence[int]
     """Index into the words of the document."""
+
+
+class WordSpan(NamedTuple):
+    """Words `[start, end)` of a document that some tokens touch."""
+
+    start: int
+    end: int
+    is_whole: bool
+    """Whether the tokens begin and end where these words do."""
+
+
+def word_span(words: Tokens, places: TokenPlaces, start: int, end: int) -> WordSpan:
+    """Say which words the tokens `[start, end)` touch.
+
+    >>> word_span(document.tokens, places, 3, 4)
+    WordSpan(start=3, end=4, is_whole=True)
+    """
+    begin, stop = places.starts[start], places.ends[end - 1]
+    first, last = places.words[start], bisect_left(words.starts, stop) - 1
+    is_whole = words.starts[first] == begin and words.ends[last] == stop
+    return WordSpan(first, last + 1, is_whole)
 
 
 class Speller(Protocol):
