@@ -35,7 +35,7 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm.runs.config": ["RunConfig"],
     "lrlm.training.train": ["TrainedRun", "train"],
     "lrlm.evaluation": ["evaluate", "Evaluation"],
-    "lrlm.backbones": ["LstmConfig", "TransformerXlConfig", "register_backbone"],
+    "lrlm.backbones": ["LstmConfig", "TransformerXlConfig", "Pretrained", "register_backbone"],
     "lrlm.text": ["tokenise", "TokenSpace", "perplexity_per_word", "bits_per_byte"],
     "lrlm.runs.token_spaces": ["register_token_space", "VocabularyConfig"],
     "lrlm.lattice": [
@@ -68,7 +68,7 @@ def test_examples(module: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     names = namespace(import_module(module))
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     # Other tests register parts of their own, and what an example registers is forgotten.
-    own_backbones = {name: BACKBONES[name] for name in ("lstm", "transformer-xl")}
+    own_backbones = {name: BACKBONES[name] for name in ("lstm", "transformer-xl", "pretrained")}
     own_spaces = {"words": TOKEN_SPACES["words"]}
     with (
         patch.dict(BACKBONES, own_backbones, clear=True),

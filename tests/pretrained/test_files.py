@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertForMaskedLM, T5Config, T5ForConditionalGeneration
 
+from lrlm.artifacts import fingerprint
 from lrlm.backbones import Pretrained
 from lrlm.errors import InputError, LrlmError, MissingExtraError
 from lrlm.pretrained import find_pretrained, hashes, quietly
@@ -91,7 +92,6 @@ def test_a_file_is_hashed_once_until_it_changes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed = []
-    fingerprint = hashes.fingerprint
 
     def counted(path: Path) -> dict[str, Any]:
         hashed.append(path.name)
@@ -217,6 +217,16 @@ def claim_more(folder: Path) -> None:
     change(path, weight_map={**places, "more": "a.safetensors"})
 
 
+def empty_index(folder: Path) -> None:
+    shard(folder)
+    (folder / "model.safetensors.index.json").write_text("{}")
+
+
+def no_index(folder: Path) -> None:
+    shard(folder)
+    (folder / "model.safetensors.index.json").unlink()
+
+
 def only_pickles(folder: Path) -> None:
     weights(folder).rename(folder / "pytorch_model.bin")
 
@@ -257,11 +267,11 @@ BAD: dict[str, tuple[Damage, str]] = {
     "an index that leads elsewhere": (point_outside, "not the name of a file beside it"),
     "an index that claims more": (claim_more, "lacks more"),
     "an index of nothing": (
-        lambda f: (shard(f), (f / "model.safetensors.index.json").write_text("{}")),
+        empty_index,
         "no weight_map",
     ),
     "shards without index": (
-        lambda f: (shard(f), (f / "model.safetensors.index.json").unlink()),
+        no_index,
         "says what is in which file",
     ),
     "pickles": (only_pickles, "can run code .* convert them with transformers"),
