@@ -1,4 +1,4 @@
-"""A world of eight subwords and a topic, small enough that every text of some tokens can be written.
+"""A world of nine subwords and a topic, small enough that every text of some tokens can be written.
 
 The tokenizer cuts as GPT-2's does: a space belongs to the token after it, where there is such a
 token; before "b" there is none, so " b" is two tokens, as digits are in many language models.
@@ -24,7 +24,7 @@ from lrlm.text.subword_tokenizer import SubwordTokenizer
 from tests.generators.tiny_backbones import save_tiny_llama
 from tests.toy_run import MANIFEST
 
-TOKENS = ("<|endoftext|>", "a", "b", "(", "-", "Ġ", "Ġa", "ab", "Ġab")
+TOKENS = ("<|endoftext|>", "a", "b", "(", "-", "Ċ", "Ġ", "Ġa", "ab", "Ġab")
 
 TOPIC = Topic(
     "ab",
@@ -66,7 +66,7 @@ def subword_run(
 ) -> Run:
     """A run on a language model with random weights, in float64.
 
-    Eight tokens cannot write every text, which the tokenizer would be refused for.
+    Nine tokens cannot write every text, which the tokenizer would be refused for.
     """
     patch.setattr(SubwordTokenizer, "_check", lambda _self: None)
     source = folder / "lm"

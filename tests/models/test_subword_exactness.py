@@ -51,7 +51,7 @@ def test_all_texts_sum_to_one(
     found = SubwordTexts(run, topic).up_to(LONGEST)
     assert math.fsum(found.texts.values()) + found.longer == pytest.approx(1, abs=1e-12)
     texts = list(found.texts)
-    assert len(texts) == sum(8**length for length in range(LONGEST + 1))
+    assert len(texts) == sum(9**length for length in range(LONGEST + 1))
     expected = [math.log(found.texts[ids]) for ids in texts]
     assert log_probs(run, topic, texts) == pytest.approx(expected, abs=1e-9)
 
@@ -129,9 +129,9 @@ def test_a_name_is_copied_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = subword_run(tmp_path, monkeypatch)
-    inside = run.encoder.encode_one(run.link("(aab", TOPIC))  # "a" within the word "aab"
+    inside = run.encoder.encode_one(run.link("(bab", TOPIC))  # "b" within the word "bab"
     assert not len(inside.edges_E4)
-    behind = run.encoder.encode_one(run.link("(a-ab", TOPIC))
+    behind = run.encoder.encode_one(run.link("(b-ab", TOPIC))
     assert [(start, end) for start, end, *_ in behind.edges_E4.tolist()] == [(1, 2)]
 
 
