@@ -87,9 +87,7 @@ def subword_run(
     features = Features(RelationTable.empty(4), None, None)
     space = SubwordConfig().open(folder, {}, features, backbone)
     names = EmbeddedNames(space.encode_text, backbone.token_vectors())
-    setup = RunSetup(
-        {**MANIFEST, **backbone.manifest_entries()}, config, space, features, names
-    )
+    setup = RunSetup({**MANIFEST, **backbone.manifest_entries()}, config, space, features, names)
     torch.manual_seed(1)
     model = setup.new_model()
     with torch.no_grad():

@@ -98,7 +98,7 @@ def test_nothing_depends_on_windows_or_batches(
         training = replace(run.config.training, window=window)
         setup = replace(run.setup, config=replace(run.config, training=training))
         collator = setup.collator()
-        values = {}
+        values: dict[int, float] = {}
         for batch in batches:
             windows = collator.windows([documents[number] for number in batch])
             found = document_nats(run.model, windows)
@@ -117,7 +117,8 @@ def test_posteriors_are_the_gradient(tmp_path: Path, monkeypatch: pytest.MonkeyP
     lattice = lattice_of(read_documents(run.model, run.collator, documents))
     words_BT = lattice.words_BT.clone().requires_grad_()
     score_E = lattice.score_E.clone().requires_grad_()
-    log_marginal(replace(lattice, words_BT=words_BT, score_E=score_E)).sum().backward()
+    total = log_marginal(replace(lattice, words_BT=words_BT, score_E=score_E)).sum()
+    torch.autograd.backward(total)
     word_BT, edge_E = posteriors(lattice)
     assert words_BT.grad is not None
     assert score_E.grad is not None

@@ -215,9 +215,7 @@ class CharacterConfig(TokenSpaceConfig):
     extra: str = ""
     """Characters that need not occur in the training text."""
 
-    def make(
-        self, corpus: Corpus, features: Features, backbone: BackboneConfig
-    ) -> CharacterSpace:
+    def make(self, corpus: Corpus, features: Features, backbone: BackboneConfig) -> CharacterSpace:
         known = {character for word in corpus.distinct_words() for character in word}
         return CharacterSpace("".join(sorted(known | set(self.extra))))
 

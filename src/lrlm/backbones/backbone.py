@@ -74,6 +74,10 @@ class Backbone(nn.Module, ABC):
     def forward(self, inputs_BTI: Tensor, lengths_B: Tensor, state: State) -> tuple[Tensor, State]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
 
+    def reading_settings(self) -> dict[str, Any]:
+        """Name what its states depend on beside its weights, where states are kept."""
+        return {}
+
     def stepper(self) -> Stepper:
         """Give a function that reads one token a row as `forward` does, for generating text.
 
@@ -112,6 +116,10 @@ class BackboneConfig(ABC):
         """Give a configuration that finds its files, which may lie in the folder `packed`."""
         del packed
         return self
+
+    def file_paths(self) -> list[Path]:
+        """List the files that it is made from, where it is a pretrained language model."""
+        return []
 
     def manifest_entries(self) -> dict[str, Any]:
         """Give what the manifest of a run keeps of files that are not in the run's folder."""

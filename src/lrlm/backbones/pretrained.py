@@ -104,6 +104,11 @@ class Pretrained(BackboneConfig):
         """Take the files that were packed with a run, if they were."""
         return replace(self, source=str(packed)) if packed.exists() else self
 
+    def file_paths(self) -> list[Path]:
+        """List the files of the LM."""
+        files = self.files()
+        return [files.folder / file["name"] for file in files.files]
+
     def manifest_entries(self) -> dict[str, Any]:
         """Name the LM by where it came from and by its content."""
         files = self.files()
@@ -282,6 +287,10 @@ class PretrainedBackbone(Backbone):
                     is_real = tensor.is_floating_point()
                     tensor.data = tensor.data.to(moved.device, dtype if is_real else None)
         return self
+
+    def reading_settings(self) -> dict[str, Any]:
+        """Name how much the LM sees at a time, and in what numbers it computes."""
+        return {"context": self.context, "numbers": str(self._lm.dtype)}
 
     def embed(self, ids: Tensor) -> Tensor:
         """Give the vectors that the LM reads tokens as: ids of any shape, with I behind it."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -76,8 +76,7 @@ class Copies:
     """Tokens of the form; 0 where nothing was copied."""
 
 
-@dataclass(frozen=True)
-class KeptReading:
+class KeptReading(NamedTuple):
     """What a backbone that does not learn has made of a text; its last row is for the end."""
 
     states_ND: npt.NDArray[np.float16]

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from operator import itemgetter
 from typing import Self
 
 import numpy as np
@@ -205,7 +204,9 @@ class NumberedNames:
     def numbers(self, names: Iterable[tuple[str, ...]]) -> Integers:
         """Give the number of each name."""
         number_of = self._number_of
-        return np.array([number_of.setdefault(name, len(number_of)) for name in names], dtype=np.int64)
+        return np.array(
+            [number_of.setdefault(name, len(number_of)) for name in names], dtype=np.int64
+        )
 
 
 class Collator:
@@ -357,7 +358,7 @@ class Collator:
         if Parts.NAMES in self._parts:
             names = NumberedNames()
             types = [names.numbers(document.type_names_R) for document in documents]
-            objects = [names.numbers(map(itemgetter(0), each.forms_R)) for each in documents]
+            objects = [names.numbers(forms[0] for forms in each.forms_R) for each in documents]
             padding, names_NW = 0, torch.from_numpy(self._featuriser.vectors(names.listed))
         return TopicRelations(
             types_BR=_padded(types, padding),
@@ -430,14 +431,20 @@ _NONE = np.empty(0, dtype=np.int64)
 
 def _kept(documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> KeptStates:
     """Take what was read before out of the files where it is kept."""
-    parts: list[list[Tensor]] = [[], [], []]
+    rows = []
     for document, (start, end) in zip(documents, pieces, strict=True):
-        kept = document.kept
-        assert kept is not None
-        for part, values in zip(parts, (kept.states_ND, kept.token_N, kept.fresh_N), strict=True):
-            # A copy: the files are mapped into memory, and their pages may be let go of.
-            part.append(torch.from_numpy(np.array(values[start:end], dtype=np.float32)))
-    return KeptStates(*(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in parts))
+        assert document.kept is not None
+        rows.append(
+            [
+                # A copy: the files are mapped into memory, and their pages may be let go of.
+                torch.from_numpy(np.array(values[start:end], dtype=np.float32))
+                for values in document.kept
+            ]
+        )
+    padded = (
+        nn.utils.rnn.pad_sequence(list(part), batch_first=True) for part in zip(*rows, strict=True)
+    )
+    return KeptStates(*padded)
 
 
 def _check_ids(document: EncodedDocument, limits: IdLimits) -> None:

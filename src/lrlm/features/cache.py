@@ -73,7 +73,11 @@ def make_features(
     jobs = [job for job in (speller, forms, table) if job and not Path(job.folder).exists()]
     if jobs:
         make_all(jobs, workers=torch.get_num_threads(), progress=progress)
-    relation_table, featuriser, spelling_model = RelationTable.empty(config.relations.width), None, None
+    relation_table, featuriser, spelling_model = (
+        RelationTable.empty(config.relations.width),
+        None,
+        None,
+    )
     if table is not None:
         progress("reading relation vectors", 1, 1)
         relation_table = _opened(RelationTable.open, table)

@@ -185,9 +185,7 @@ class Sampler:
         kept = (each for each in linked.mentions if not each.start < prompt < each.end)
         return replace(linked, mentions=tuple(kept))
 
-    def _encode(
-        self, document: LinkedDocument, text: PieceWriter | None = None
-    ) -> EncodedDocument:
+    def _encode(self, document: LinkedDocument, text: PieceWriter | None = None) -> EncodedDocument:
         """Encode the prompt, or a text with the tokens that it was written in."""
         encoder, space = self._run.encoder, self._run.space
         encoded = space.encode(document) if text is None else text.encoded(space, document)
@@ -236,7 +234,6 @@ def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) ->
         end_id=space.end_id,
         context_after=space.context_after,
         bound_F=_bound_forms(space, tokens[0]),
-
     )
 
 

@@ -129,9 +129,7 @@ class LatentRelationLM(VanillaLM):
         if window.may_copy_BT is not None:
             can_copy_BT = can_copy_BT & window.may_copy_BT
         log_word_X, log_relation_X = self.source(states_XD, flat(can_copy_BT, window))
-        token_X, fresh_X = self.token_log_probs(
-            states_XD, window, fresh=edges.bound_E is not None
-        )
+        token_X, fresh_X = self.token_log_probs(states_XD, window, fresh=edges.bound_E is not None)
         score_E = (
             unflat(log_relation_X, window)[edges.row_E, edges.start_E]
             + self._relation_log_probs(states_BTD, relations, edges)

@@ -21,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from lrlm.arrays import Booleans
 from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
@@ -31,7 +32,6 @@ from lrlm.artifacts import (
     replace_listed,
     write_manifest,
 )
-from lrlm.arrays import Booleans
 from lrlm.batching import Collator, Encoder, IdLimits, Parts
 from lrlm.corpora import LONGEST, Corpus, LinkOptions, check_text, link
 from lrlm.errors import FormatError, InputError
@@ -117,7 +117,6 @@ class RunSetup:
                     types=len(relations.types),
                     form_features=self.names.width,
                     begins_word=_tensor(self.space.begins_word, device),
-
                     token_counts=self.space.counts,
                     type_vectors=relations.types_KD.to(device),
                     object_vectors=relations.objects_OD.to(device),

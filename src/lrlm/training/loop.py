@@ -58,9 +58,7 @@ class Trainer:
             model,
             weight_decay=config.weight_decay,
             extra=4,
-            shares={"backbone.": backbone_rate, "embedding.": backbone_rate, "words.": backbone_rate}
-            if backbone_rate != 1
-            else None,
+            shares={"backbone.": backbone_rate},
         )
         self._environment = environment or TrainingEnvironment()
         self._processes = self._environment.processes

@@ -153,9 +153,9 @@ class OnceReader:
             part = documents[store.documents : store.documents + DOCUMENTS_IN_A_PART]
             passed = self._clock() - start
             is_first_part = not store.documents
-            if seconds is not None and passed + self._expected(part) > seconds:
-                if not is_first_part:
-                    return
+            is_late = seconds is not None and passed + self._expected(part) > seconds
+            if is_late and not is_first_part:
+                return
             if self._interruption.is_wanted:
                 raise StoppedError(
                     f"stopped by {self._interruption.reason} while articles were read; what was"
@@ -191,8 +191,7 @@ class OnceReader:
         before = config.model.reads & (Parts.ALIASES | Parts.FACTS)
         return {
             "backbone": self._setup.manifest["pretrained"]["fingerprint"],
-            "context": self._model.backbone.context,
-            "precision": config.model.backbone.precision,
+            "reading": self._model.backbone.reading_settings(),
             "tokens": to_nested(config.vocabulary, CHOICES),
             "corpus": self._corpus,
             "split": split,
