@@ -215,8 +215,7 @@ def test_a_topic_can_be_known_by_nothing_but_its_title() -> None:
 
 
 def test_candidates_need_not_be_mentions_of_words() -> None:
-    space = UnmentionedSpace(VOCABULARY, ToySpeller())
-    run = toys.toy_run("lrlm", space=space)
+    run = toys.toy_run("lrlm", space=UnmentionedSpace(VOCABULARY, ToySpeller()))
     for one, other in zip(
         annotate(toy_run(), documents()), annotate(run, documents()), strict=True
     ):

@@ -122,8 +122,8 @@ class SubwordSpace(TokenSpace):
         Behind a space it gets no other one, though no form is ever copied there.
         """
         context = AT_START
-        if before:
-            context = self._context_after[self.tokenizer.encode(before).ids[-1]]
+        if ids := self.tokenizer.encode(before).ids:
+            context = self._context_after[ids[-1]]
         in_contexts = self._forms.of(written(form))
         return list(in_contexts[JOINED if context == NO_FORM_HERE else context])
 
