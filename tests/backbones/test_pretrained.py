@@ -9,11 +9,13 @@ from tempfile import mkdtemp
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from lrlm.backbones import Backbone, Pretrained, PretrainedBackbone, State
 from lrlm.backbones.causal_lm import CausalLM
 from lrlm.errors import InputError
+from lrlm.tensor_files import write_tensors
 from tests.backbones.contract import INPUT_SIZE, BackboneContract, close, random_inputs
 from tests.generators.tiny_backbones import (
     save_tiny_gemma,
@@ -46,6 +48,11 @@ class PretrainedContract(BackboneContract):
     def build(self, *, dropout: float = 0.0) -> Backbone:
         return built(type(self).save, context=200)
 
+    def test_a_state_can_be_written(self, backbone: Backbone, tmp_path: Path) -> None:
+        _, state = backbone(random_inputs(1, 1), torch.tensor([1]), backbone.initial_state(1))
+        write_tensors(tmp_path / "state", state.tensors())
+        assert load_file(tmp_path / "state").keys() == state.tensors().keys()
+
     def test_every_parameter_gets_a_gradient(self, backbone: Backbone) -> None:
         assert list(backbone.parameters()) == []
         backbone.train()
@@ -69,6 +76,9 @@ class TestLlama(PretrainedContract):
 
 class TestGpt2(PretrainedContract):
     save = staticmethod(save_tiny_gpt2)
+
+    def build(self, *, dropout: float = 0.0) -> Backbone:
+        return Pretrained(saved(save_tiny_gpt2, dropout=dropout)).build(INPUT_SIZE)
 
 
 class TestGemma(PretrainedContract):

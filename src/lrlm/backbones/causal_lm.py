@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from lrlm.backbones.fast_cpu import PackedLinear, can_be_packed
@@ -28,6 +29,9 @@ _PLAIN_LAYERS = {"full_attention", "sliding_attention"}
 
 VECTORS = 0
 """The number of the vectors among the tensors that are kept of every token."""
+
+_ATTENTION = "lrlm"
+"""What our way to attend is called among those of transformers."""
 
 _PROBE = 7
 """Tokens that a model is tried on."""
@@ -110,6 +114,7 @@ class CausalLM:
     def freeze(self) -> None:
         """Let no weight change any more, and lay them out for speed where that is possible."""
         self.module.requires_grad_(requires_grad=False)
+        self._share_keys()
         if not can_be_packed(self.embedding.weight):
             return
         for parent in list(self.module.modules()):
@@ -118,6 +123,17 @@ class CausalLM:
                     setattr(parent, name, PackedLinear(child))
         if type(self.output) is nn.Linear:
             self._scores = PackedLinear(self.output)
+
+    def _share_keys(self) -> None:
+        """On a CPU, let heads that have the same keys and values look at one copy of them."""
+        if self.device.type != "cpu" or self.module.config._attn_implementation != "sdpa":  # noqa: SLF001
+            return
+        transformers = require_extra("transformers")
+        masks = require_extra("transformers.masking_utils")
+        transformers.AttentionInterface.register(_ATTENTION, _attend)
+        transformers.AttentionMaskInterface.register(_ATTENTION, masks.sdpa_mask)
+        with quietly():
+            self.module.set_attn_implementation(_ATTENTION)
 
     def longest_context(self) -> int | None:
         """Give how many tokens it can read at most; None where there is no limit."""
@@ -233,6 +249,32 @@ class _KeepWide(TorchFunctionMode):
             for name, each in (kwargs or {}).items()
         }
         return func(*widened, **named)
+
+
+def _attend(  # noqa: PLR0917  transformers calls it so
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    **options: Any,
+) -> tuple[Tensor, None]:
+    """Attend as transformers does, but copy no keys for heads that share them.
+
+    The kernels of a GPU need such copies where there is a mask; that of a CPU does not.
+    """
+    shared = getattr(module, "num_key_value_groups", 1) > 1
+    if attention_mask is None or not shared or set(options) & {"softcap", "position_bias"}:
+        theirs = require_extra("transformers.integrations.sdpa_attention").sdpa_attention_forward
+        attended: tuple[Tensor, None] = theirs(
+            module, query, key, value, attention_mask, scaling=scaling, **options
+        )
+        return attended
+    mixed_BHTA = functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=attention_mask, scale=scaling, enable_gqa=True
+    )
+    return mixed_BHTA.transpose(1, 2).contiguous(), None
 
 
 def _has_plain_memory(module: Any) -> bool:

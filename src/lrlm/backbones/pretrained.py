@@ -190,7 +190,7 @@ class PretrainedState(State):
     def tensors(self) -> dict[str, Tensor]:
         """What is kept of every token, and how many tokens there are."""
         kept = {
-            f"slots_{number}": tensor.contiguous()
+            f"slots_{number}": tensor.clone(memory_format=torch.contiguous_format)
             for number, tensor in self.slots.tensors().items()
         }
         return {"filled_B": torch.tensor(self.filled, dtype=torch.long), **kept}
