@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lrlm.model import Model, load
     from lrlm.runs.config import RunConfig
     from lrlm.training.train import TrainedRun, train
+    from lrlm.training.wrapping import wrap
 
 __version__ = "0.2.0.dev0"
 
@@ -48,6 +49,7 @@ __all__ = [
     "evaluate",
     "load",
     "train",
+    "wrap",
 ]
 
 _LOADED_WHEN_USED = {
@@ -66,6 +68,7 @@ _LOADED_WHEN_USED = {
     "evaluate": "lrlm.evaluation",
     "load": "lrlm.model",
     "train": "lrlm.training.train",
+    "wrap": "lrlm.training.wrapping",
 }
 """Where the public names are that load PyTorch or pyarrow, which takes seconds."""
 

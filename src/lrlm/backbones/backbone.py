@@ -112,6 +112,10 @@ class BackboneConfig(ABC):
         """Give the width of the vectors that it reads, where that is fixed: None if any will do."""
         return None
 
+    def absolute(self) -> Self:
+        """Give a configuration that names its files in a way that holds everywhere."""
+        return self
+
     def found(self, packed: Path) -> Self:
         """Give a configuration that finds its files, which may lie in the folder `packed`."""
         del packed

@@ -100,6 +100,11 @@ class Pretrained(BackboneConfig):
         """Find the files of the LM."""
         return find_pretrained(self.source, local_files_only=self.local_files_only)
 
+    def absolute(self) -> "Pretrained":
+        """Name a folder or file by its whole path; the id of a model of the hub stays."""
+        path = Path(self.source).expanduser()
+        return replace(self, source=str(path.absolute())) if path.exists() else self
+
     def found(self, packed: Path) -> "Pretrained":
         """Take the files that were packed with a run, if they were."""
         return replace(self, source=str(packed)) if packed.exists() else self

@@ -277,7 +277,7 @@ class _Wanted:
                 )
         after = self._changed(before if self.config is None else self.config)
         if isinstance(self.backbone, BackboneConfig):
-            after = replace(after, model=replace(after.model, backbone=self.backbone))
+            after = _with_backbone(after, self.backbone)
         words = after.model.words.as_fitted(before.model.words)
         after = replace(after, model=replace(after.model, words=words))
         values = {key: value for key, value, _ in described(before, CHOICES)}
@@ -295,7 +295,12 @@ class _Wanted:
         config = self.configure(config)
         if self.minutes is not None:
             config = replace(config, training=replace(config.training, minutes=self.minutes))
-        return config
+        return _with_backbone(config, config.model.backbone)
+
+
+def _with_backbone(config: RunConfig, backbone: BackboneConfig) -> RunConfig:
+    """Take a backbone whose files are found also from another working directory."""
+    return replace(config, model=replace(config.model, backbone=backbone.absolute()))
 
 
 def _start(
