@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -144,7 +145,9 @@ def test_later_runs_find_what_was_read(train: Train, monkeypatch: pytest.MonkeyP
     read: list[str] = []
     original = OnceReader._read_split
 
-    def noted(self: OnceReader, split: str, documents: object, store: ReadingStore, seconds: object) -> None:
+    def noted(
+        self: OnceReader, split: str, documents: object, store: ReadingStore, seconds: object
+    ) -> None:
         before = store.documents
         original(self, split, documents, store, seconds)  # type: ignore[arg-type]
         read.append(f"{split} {store.documents - before}")
@@ -152,9 +155,7 @@ def test_later_runs_find_what_was_read(train: Train, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(OnceReader, "_read_split", noted)
     second = train("second")
     assert read == ["valid 0", "train 0"]
-    assert all(
-        torch.equal(value, weights(second)[name]) for name, value in weights(first).items()
-    )
+    assert all(torch.equal(value, weights(second)[name]) for name, value in weights(first).items())
 
 
 @pytest.mark.parametrize("file", [STATES, SCORES, PARTS])
@@ -165,9 +166,7 @@ def test_damaged_readings_are_read_again(file: str, train: Train, tmp_path: Path
         content[len(content) // 2] ^= 0x40
         path.write_bytes(content)
     second = train("second")
-    assert all(
-        torch.equal(value, weights(second)[name]) for name, value in weights(first).items()
-    )
+    assert all(torch.equal(value, weights(second)[name]) for name, value in weights(first).items())
 
 
 def test_what_was_written_but_not_listed_is_forgotten(train: Train, tmp_path: Path) -> None:
@@ -181,14 +180,14 @@ def test_what_was_written_but_not_listed_is_forgotten(train: Train, tmp_path: Pa
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(train: Train) -> None:
     whole = train("whole", epochs=3)
 
-    class Enough(Exception):
+    class EnoughError(Exception):
         """Somebody pulled the plug."""
 
     def stop(message: str) -> None:
         if message.startswith("epoch 1"):
-            raise Enough
+            raise EnoughError
 
-    with pytest.raises(Enough):
+    with pytest.raises(EnoughError):
         train("parts", epochs=3, reporter=Reporter(message=stop))
     parts = train("parts", epochs=3, resume=True)
     assert all(torch.equal(value, weights(parts)[name]) for name, value in weights(whole).items())
@@ -219,7 +218,7 @@ def test_a_packed_run_carries_its_language_model(world: Path, train: Train, tmp_
     expected = lrlm.load(run).score(TEXT, TOPIC).nats
     packed = pack(run, tmp_path / "packed", with_backbone=True).folder
     shutil.rmtree(source)
-    with pytest.raises(InputError, match="needs the language model .* as 'backbone'"):
+    with pytest.raises(InputError, match=r"needs the language model .* as 'backbone'"):
         lrlm.load(run)
     assert lrlm.load(packed).score(TEXT, TOPIC).nats == pytest.approx(expected, rel=1e-2)
     shutil.copytree(packed / "backbone", run / "backbone")
@@ -231,7 +230,7 @@ def test_another_language_model_is_refused(world: Path, train: Train, tmp_path: 
     shutil.copytree(world / "lm", source)
     run = train(source=source)
     save_tiny_llama(source, byte_level_bpe(), width=16, seed=5)
-    with pytest.raises(InputError, match="is not the one that .* was trained with"):
+    with pytest.raises(InputError, match=r"is not the one that .* was trained with"):
         lrlm.load(run)
 
 
@@ -247,7 +246,7 @@ def test_a_manifest_without_a_language_model_is_refused(train: Train) -> None:
 def test_no_room_for_readings_is_told(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=1000))
-    with pytest.raises(InputError, match="no room left in .* to keep what the language model"):
+    with pytest.raises(InputError, match=r"no room left in .* to keep what the language model"):
         train()
 
 
