@@ -38,7 +38,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "corpus",
         triples=folder / "raw" / "triples.tsv",
         forms=folder / "raw" / "forms.tsv",
-        **{split: folder / "raw" / f"{split}.jsonl" for split in ("train", "valid", "test")},
+        train=folder / "raw" / "train.jsonl",
+        valid=folder / "raw" / "valid.jsonl",
+        test=folder / "raw" / "test.jsonl",
     )
     save_tiny_llama(folder / "lm", byte_level_bpe(), width=16, spread=0.1)
     return folder
@@ -145,11 +147,9 @@ def test_later_runs_find_what_was_read(train: Train, monkeypatch: pytest.MonkeyP
     read: list[str] = []
     original = OnceReader._read_split
 
-    def noted(
-        self: OnceReader, split: str, documents: object, store: ReadingStore, seconds: object
-    ) -> None:
+    def noted(self: OnceReader, split: str, members: Any, store: ReadingStore, most: Any) -> None:
         before = store.documents
-        original(self, split, documents, store, seconds)  # type: ignore[arg-type]
+        original(self, split, members, store, most)
         read.append(f"{split} {store.documents - before}")
 
     monkeypatch.setattr(OnceReader, "_read_split", noted)
