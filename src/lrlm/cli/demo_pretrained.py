@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 
 from rich.markup import escape
@@ -65,7 +66,7 @@ def show_pretrained(corpus: Corpus, out: Path, source: str, minutes: float) -> N
                 run,
                 model=model,
                 backbone=Pretrained(source),
-                configure=lambda config, chosen=settings: change(config, chosen),
+                configure=partial(change, settings=settings),
                 minutes=minutes,
                 features_cache=out / "features",
                 progress=display.preparing,
