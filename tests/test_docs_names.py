@@ -13,7 +13,7 @@ import pytest
 
 from lrlm.backbones import BACKBONES
 from lrlm.runs.settings import described
-from lrlm.runs.sizes import CHOICES, SIZES, load_size
+from lrlm.runs.sizes import CHOICES, SIZES, load_size, size_file
 from tests.docs_pages import ROOT, Page, all_pages
 from tests.test_layers import LAYERS, NARROW
 
@@ -190,7 +190,9 @@ def test_every_page_of_the_reference_is_known() -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_sizes_explain_their_settings_as_the_code_does(size: str, backbone: str) -> None:
-    text = (SOURCE / "runs" / "sizes" / f"{size}.{backbone}.toml").read_text(encoding="utf-8")
+    file = size_file(size, backbone)
+    assert file is not None
+    text = file.read_text(encoding="utf-8")
     written = " ".join(line.removeprefix("# ") for line in text.splitlines())
     for key, value, explanation in described(load_size(size, backbone), CHOICES):
         assert value == "none" or " ".join(explanation.split()) in written, key

@@ -3,8 +3,8 @@
 The examples of a group are run one after the other in one namespace, as a reader of its page in
 the reference would: a class before its methods, so that they can use what the class's example has
 made. `lrlm`, its public names and those of the group's package are taken for imported. The folder
-in which they run holds a knowledge graph `kg`, a corpus `corpus` and the runs `runs/vanilla` and
-`runs/lrlm`.
+in which they run holds a knowledge graph `kg`, a corpus `corpus`, a pretrained language model
+`language-model` and the runs `runs/vanilla` and `runs/lrlm`.
 """
 
 import doctest
@@ -20,6 +20,8 @@ import pytest
 import lrlm
 from lrlm.backbones import BACKBONES
 from lrlm.runs.token_spaces import TOKEN_SPACES
+from tests.generators.tiny_backbones import save_tiny_llama
+from tests.generators.tiny_language_models import byte_level_bpe
 from tests.knowledge.worlds import write_example_graph
 from tests.training import tiny
 
@@ -34,8 +36,9 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm.generation.generated_text": ["GeneratedText"],
     "lrlm.runs.config": ["RunConfig"],
     "lrlm.training.train": ["TrainedRun", "train"],
+    "lrlm.training.wrapping": ["wrap"],
     "lrlm.evaluation": ["evaluate", "Evaluation"],
-    "lrlm.backbones": ["LstmConfig", "TransformerXlConfig", "register_backbone"],
+    "lrlm.backbones": ["LstmConfig", "TransformerXlConfig", "Pretrained", "register_backbone"],
     "lrlm.text": ["tokenise", "TokenSpace", "perplexity_per_word", "bits_per_byte"],
     "lrlm.runs.token_spaces": ["register_token_space", "VocabularyConfig"],
     "lrlm.lattice": [
@@ -56,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("XDG_CACHE_HOME", str(here / "cache"))
         write_example_graph(here)
+        save_tiny_llama(here / "language-model", byte_level_bpe(), width=16, spread=0.1)
         corpus = tiny.write_corpus(here, splits=("train", "valid", "test"))
         for model in ("vanilla", "lrlm"):
             lrlm.train(corpus, here / "runs" / model, model=model)
@@ -68,8 +72,8 @@ def test_examples(module: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     names = namespace(import_module(module))
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     # Other tests register parts of their own, and what an example registers is forgotten.
-    own_backbones = {name: BACKBONES[name] for name in ("lstm", "transformer-xl")}
-    own_spaces = {"words": TOKEN_SPACES["words"]}
+    own_backbones = {name: BACKBONES[name] for name in ("lstm", "transformer-xl", "pretrained")}
+    own_spaces = {name: TOKEN_SPACES[name] for name in ("words", "subwords")}
     with (
         patch.dict(BACKBONES, own_backbones, clear=True),
         patch.dict(TOKEN_SPACES, own_spaces, clear=True),

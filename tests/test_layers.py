@@ -25,6 +25,7 @@ LAYERS = (
     "artifacts",
     "text_files",
     "tensor_files",
+    "pretrained",
     "spark_session",
     "look",
     "knowledge",
@@ -53,7 +54,7 @@ evaluation.
 
 NARROW = {
     "lattice": {"errors"},
-    "backbones": {"errors", "checks"},
+    "backbones": {"errors", "checks", "arrays", "pretrained"},
     "heads": {"errors", "arrays", "checks", "backbones"},
 }
 """Layers that must know less than their place would allow: they know no knowledge graph."""
@@ -227,8 +228,8 @@ def test_one_name_has_one_meaning() -> None:
 
 PUBLIC = {
     "Annotation", "Corpus", "Evaluation", "GeneratedText", "KnowledgeGraph", "LrlmError",
-    "LstmConfig", "Model", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
-    "TransformerXlConfig", "__version__", "build_corpus", "evaluate", "load", "train",
+    "LstmConfig", "Model", "Pretrained", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
+    "TransformerXlConfig", "__version__", "build_corpus", "evaluate", "load", "train", "wrap",
 }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -10,7 +12,7 @@ from lrlm.arrays import Floats
 from lrlm.batching import Collator, EncodedDocument, Encoder, Parts
 from lrlm.corpora import link as link_text
 from lrlm.knowledge import Relation, Topic
-from lrlm.text import LinkedDocument, Vocabulary
+from lrlm.text import NO_MENTION, EncodedText, LinkedDocument, Vocabulary
 from lrlm.text.word_space import WordSpace
 
 VOCABULARY = Vocabulary.from_counts({"a": 9, "b": 5}, documents=3)
@@ -95,3 +97,14 @@ def encode(*documents: LinkedDocument) -> list[EncodedDocument]:
 def collator(size: int = 150, parts: Parts = ALL_PARTS) -> Collator:
     """Make windows with the toy world's form features, by default all that any model reads."""
     return Collator(SPACE.end_id, ToyFeaturiser(), size=size, parts=parts)
+
+
+class UnmentionedSpace(WordSpace):
+    """Finds its candidates among tokens: it cannot say which mentions of the words they are."""
+
+    def encode(self, document: LinkedDocument) -> EncodedText:
+        encoded = super().encode(document)
+        return replace(encoded, mention_E=np.full_like(encoded.mention_E, NO_MENTION))
+
+    def prepared_for(self, words: AbstractSet[str]) -> "UnmentionedSpace":
+        return self

@@ -32,15 +32,17 @@ def toy_run(
     """Give a run; its token space, with a speller of its own, is the toy world's."""
     kind, _, summary = kind.partition("+")
     config = RunConfig(model=ModelConfig(kind=kind), training=TrainingConfig(window=window))
+    names = cast("SubwordFeaturiser", ToyFeaturiser())
     setup = RunSetup(
         manifest=MANIFEST,
         config=config,
         space=space or WordSpace(VOCABULARY, ToySpeller()),
         features=Features(
             RelationTable(tuple(TYPES), torch.empty(0, 3), tuple(OBJECTS), torch.empty(2, 3)),
-            cast("SubwordFeaturiser", ToyFeaturiser()),
+            names,
             None,
         ),
+        names=names,
     )
     name = f"{kind}+{summary}" if summary else kind
     return Run(Path("toy"), setup, model or make_model(name, backbone))

@@ -17,13 +17,14 @@ from lrlm.knowledge import KnowledgeGraph, Relation, Topic
 if TYPE_CHECKING:
     from lrlm.annotation.annotation import Annotation
     from lrlm.annotation.score import Score
-    from lrlm.backbones import LstmConfig, TransformerXlConfig
+    from lrlm.backbones import LstmConfig, Pretrained, TransformerXlConfig
     from lrlm.corpora import Corpus, build_corpus
     from lrlm.evaluation import Evaluation, evaluate
     from lrlm.generation.generated_text import GeneratedText
     from lrlm.model import Model, load
     from lrlm.runs.config import RunConfig
     from lrlm.training.train import TrainedRun, train
+    from lrlm.training.wrapping import wrap
 
 __version__ = "0.2.0.dev0"
 
@@ -36,6 +37,7 @@ __all__ = [
     "LrlmError",
     "LstmConfig",
     "Model",
+    "Pretrained",
     "Relation",
     "RunConfig",
     "Score",
@@ -47,6 +49,7 @@ __all__ = [
     "evaluate",
     "load",
     "train",
+    "wrap",
 ]
 
 _LOADED_WHEN_USED = {
@@ -56,6 +59,7 @@ _LOADED_WHEN_USED = {
     "GeneratedText": "lrlm.generation.generated_text",
     "LstmConfig": "lrlm.backbones",
     "Model": "lrlm.model",
+    "Pretrained": "lrlm.backbones",
     "RunConfig": "lrlm.runs.config",
     "Score": "lrlm.annotation.score",
     "TrainedRun": "lrlm.training.train",
@@ -64,6 +68,7 @@ _LOADED_WHEN_USED = {
     "evaluate": "lrlm.evaluation",
     "load": "lrlm.model",
     "train": "lrlm.training.train",
+    "wrap": "lrlm.training.wrapping",
 }
 """Where the public names are that load PyTorch or pyarrow, which takes seconds."""
 

@@ -14,3 +14,6 @@ Floats = npt.NDArray[np.float32]
 
 Doubles = npt.NDArray[np.float64]
 """Sums that must not lose digits."""
+
+Booleans = npt.NDArray[np.bool_]
+"""What holds of each of many."""

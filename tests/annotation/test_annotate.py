@@ -19,7 +19,7 @@ from lrlm.text.word_space import WordSpace
 from tests import toy_run as toys
 from tests.oracles import lattice as oracle
 from tests.oracles.explanations import Way, explanations
-from tests.toy import LONELY, TOPIC, VOCABULARY, ToySpeller, link
+from tests.toy import LONELY, TOPIC, VOCABULARY, ToySpeller, UnmentionedSpace, link
 
 TEXTS = ["a b u a b a", "u u a b b v a b", "b", "v v u", "a b u w a b u a"]
 
@@ -212,3 +212,11 @@ def test_a_topic_can_be_known_by_nothing_but_its_title() -> None:
     (annotation,) = annotate(toy_run(), [link("a b u", Topic("x", TOPIC.names))])
     (span,) = annotation.spans
     assert [each.kind for each in span.explanations if each.fact] == [ExplanationKind.RELATION]
+
+
+def test_candidates_need_not_be_mentions_of_words() -> None:
+    run = toys.toy_run("lrlm", space=UnmentionedSpace(VOCABULARY, ToySpeller()))
+    for one, other in zip(
+        annotate(toy_run(), documents()), annotate(run, documents()), strict=True
+    ):
+        assert one == other

@@ -2,10 +2,12 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
-from lrlm.annotation.annotation import ExplanationKind, Segment
+from lrlm.annotation.annotation import ExplanationKind, Fact, Segment
+from lrlm.text import Profile, tokenise
 from tests.annotation.made import COUNTRY, TEXT, annotation
 
 
@@ -71,3 +73,20 @@ def test_json_can_have_a_threshold() -> None:
     content = annotation().to_dict(threshold=0.5)
     assert content["threshold"] == 0.5
     assert [span["text"] for span in content["spans"]] == ["United States"]
+
+
+def test_a_name_may_be_a_part_of_a_word() -> None:
+    """Where the model's tokens are smaller than words."""
+    text = "The (Oslo-based) club-Oslo, Oslo"
+    tokens = tokenise(text, Profile.SPACES)
+    oslo = Fact("city", "Q585", "Oslo")
+    copied = tuple(Segment(start, start + 4, oslo) for start in (5, 22, 28))
+    made = replace(annotation(text.replace("Oslo,", "Bo\u0308b,")), text=text, tokens=tokens)
+    best = [
+        (text[start:end], fact is not None)
+        for start, end, fact in replace(made, copied=copied).best
+    ]
+    assert best == [
+        ("The", False), ("(", False), ("Oslo", True), ("-based)", False),
+        ("club-", False), ("Oslo", True), (",", False), ("Oslo", True),
+    ]  # fmt: skip

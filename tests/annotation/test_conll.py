@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from lrlm.annotation.exports import annotation_to_conll
+from lrlm.text import Profile, tokenise
 from tests.annotation.made import TEXT, annotation
 
 
@@ -22,3 +23,12 @@ def test_columns() -> None:
     assert [TEXT[int(row[1]) : int(row[2])] for row in rows] == [row[0] for row in rows]
     (tagged,) = (row for row in rows if row[0] == "Bo\u0308b")
     assert tagged[3:] == ['B-ty<pe>_"x"', "Q<1>", "0.45"]
+
+
+def test_a_word_that_a_name_is_a_part_of_is_tagged() -> None:
+    made = annotation(TEXT.replace("<b>Bo\u0308b</b>", "(Bo\u0308b)-<b>"))
+    tokens = tokenise(made.text, Profile.SPACES)
+    lines = annotation_to_conll(replace(made, tokens=tokens), threshold=0.4).split("\n")
+    tags = {line.split("\t")[0]: line.split("\t")[3] for line in lines[2:-2]}
+    assert tags["(Bo\u0308b)-<b>"] == 'B-ty<pe>_"x"'
+    assert {tag for word, tag in tags.items() if word in ("of", "&", "end.")} == {"O"}

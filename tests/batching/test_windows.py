@@ -160,11 +160,12 @@ def test_the_annotation_copies_the_longest_names() -> None:
 def test_aliases_are_told_once_at_the_beginning() -> None:
     first, *others = collator(1).windows(encode(link("b v w")))
     (b,), end = VOCABULARY.encode(["b"]), VOCABULARY.end_id
-    assert first.aliases_BP is not None
-    assert first.aliases_BP.tolist() == [[VOCABULARY.unknown_id, end, b, end]]
+    assert first.preface_BP is not None
+    assert first.preface_BP.tolist() == [[VOCABULARY.unknown_id, end, b, end]]
+    assert first.inputs_BT[0, 0] == end
     for window in others:
-        assert window.aliases_BP is not None
-        assert window.aliases_BP.shape[1] == 0
+        assert window.preface_BP is not None
+        assert window.preface_BP.shape[1] == 0
 
 
 def test_moving_a_window_converts_floating_point_only() -> None:

@@ -4,6 +4,7 @@ of the model, and against a list of all segmentations."""
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tests.toy import (
     TOPIC,
     VOCABULARY,
     ToySpeller,
+    UnmentionedSpace,
     collator,
     encode,
     encoder,
@@ -195,3 +197,19 @@ def test_float32_models_are_summed_in_float64() -> None:
     for document in scored(make_model("lrlm", "lstm", torch.float32)):
         assert document.unspelled_N.dtype == torch.float64
         assert document.score_E.dtype == torch.float64
+
+
+def test_candidates_need_not_be_mentions_of_words() -> None:
+    """Words inside of spans are then told by where their tokens stand; all mentions are lost."""
+    model = make_model("lrlm", "lstm")
+    space = UnmentionedSpace(VOCABULARY, ToySpeller())
+    found = score_documents(
+        model,
+        replace(encoder(), space=space),
+        collator(),
+        documents(),
+        unknown_words=UNKNOWN_WORDS,
+    )
+    for one, other, document in zip(score_toys(model), found, documents(), strict=True):
+        assert one.lost_candidates == 0
+        assert other == replace(one, lost_candidates=len(document.mentions))

@@ -12,14 +12,14 @@ from lrlm.evaluation.annotation_quality import (
     Way,
     places_of,
 )
-from lrlm.evaluation.gold import Claim, GoldJudge, Level, claim_of
-from lrlm.evaluation.judged import JudgedDocument, judge
+from lrlm.evaluation.gold import Claim, Counts, GoldJudge, Level, claim_of
+from lrlm.evaluation.judged import JudgedDocument, JudgedSpan, judge
 from lrlm.lattice import Lattice
 from lrlm.models import lattice_of, read_documents
 from lrlm.text import GoldMention, LinkedDocument
 from tests.oracles import gold as gold_oracle
 from tests.oracles import lattice as oracle
-from tests.toy import link
+from tests.toy import VOCABULARY, ToySpeller, UnmentionedSpace, link
 from tests.toy_run import toy_run
 
 TEXTS = ["a b u a b a", "u u a b b v a b", "b a b u", "v"]
@@ -44,7 +44,7 @@ def judged(
     """What an LRLM says of documents, and the lattices behind it."""
     run = toy_run("lrlm", window=window)
     scored = read_documents(run.model, run.collator, list(run.encoder.encode(given)))
-    return judge(given, scored), lattice_of(scored)
+    return judge(given, scored, run.space), lattice_of(scored)
 
 
 def explained(given: Sequence[LinkedDocument], window: int = 150) -> list[Place]:
@@ -248,3 +248,26 @@ def test_overlaps_are_noticed() -> None:
 
 def test_no_candidates_give_no_places() -> None:
     assert explained([replace(link("v"), gold=())]) == []
+
+
+def test_candidates_need_not_be_mentions_of_words() -> None:
+    expected, _ = judged(documents())
+    run = toy_run("lrlm", space=UnmentionedSpace(VOCABULARY, ToySpeller()))
+    scored = read_documents(run.model, run.collator, list(run.encoder.encode(documents())))
+    assert judge(documents(), scored, run.space) == expected
+
+
+def test_what_is_copied_within_a_word_is_no_gold_mention() -> None:
+    """Nor is it a place; but the places that it touches overlap with it."""
+    document = replace(documents()[2], gold=(GoldMention(0, 1, None, None),))
+    within = JudgedSpan(0, 1, ((("likes", "first"), 0.75),), 0.25)
+    whole = JudgedSpan(0, 1, ((("@title", "topic"), 0.5),), 0.5)
+    mention = document.mentions[0]
+    found = JudgedDocument((whole,), (), (within,), (mention,))
+    judge_ = GoldJudge([document])
+    judge_.add(document, found)
+    quality = judge_.quality()
+    assert quality.best_path[Level.SPAN] == Counts(claimed=1, right=0, gold=1)
+    assert quality.by_threshold[0.5][Level.SPAN] == Counts(claimed=2, right=1, gold=1)
+    (place,) = places_of(document, found)
+    assert place.probabilities[PlaceExplanation(Way.RELATION, ("@title", "topic"))] == 0.5

@@ -131,6 +131,7 @@ def test_features_fit_the_encoder(corpus: Corpus, cache: Path) -> None:
     assert encoded.objects_R[2] == UNSEEN
     assert encoded.objects_R[0] == relations.object_ids["Volga"]
     assert (encoded.spelling_N < 0).all()
+    assert features.featuriser is not None
     assert features.featuriser.vectors([("the", "sea")]).shape == (1, 8)
 
 
@@ -255,6 +256,8 @@ def test_a_run_can_carry_them(corpus: Corpus, cache: Path, tmp_path: Path) -> No
     assert torch.equal(loaded.relations.types_KD, features.relations.types_KD)
     assert torch.equal(loaded.relations.objects_OD, features.relations.objects_OD)
     forms = [("the", "sea"), ("новый",)]
+    assert loaded.featuriser is not None
+    assert features.featuriser is not None
     assert np.array_equal(loaded.featuriser.vectors(forms), features.featuriser.vectors(forms))
     words = ["Rhine", "новый"]
     assert loaded.speller is not None
@@ -318,6 +321,7 @@ def test_a_published_fasttext_file_is_cut_to_the_forms(
     models.fasttext.save_facebook_model(model, str(path))
     config = replace(CONFIG, forms=replace(CONFIG.forms, source=str(path)))
     features = make_features(corpus, config, cache)
+    assert features.featuriser is not None
     assert set(features.featuriser.words) == {"the", "ocean", "hills", "sea"}
     missing = replace(CONFIG, forms=replace(CONFIG.forms, source=str(tmp_path / "nowhere")))
     with pytest.raises(InputError, match=r"nowhere: there is no such file"):
@@ -329,6 +333,7 @@ def test_fasttext_is_trained_on_training_texts(corpus: Corpus, cache: Path) -> N
     pytest.importorskip("gensim.models", reason="the extra fasttext is not installed")
     forms = FormVectorConfig(width=6, buckets=32, epochs=1, min_count=1)
     featuriser = make_features(corpus, replace(CONFIG, forms=forms), cache).featuriser
+    assert featuriser is not None
     assert set(featuriser.words) == {word for each in TRAIN for word in each.tokens.words}
 
 

@@ -79,9 +79,9 @@ def test_texts_are_as_frequent_as_probable(kind: str, backbone: str, topic: Topi
     options = GenerationOptions(min_length=0, max_length=LONG)
     sampler = Sampler(run, topic, options, seed=3)
     window, forms = topic_window(topic)
-    aliases_1P = sampler.writer.topic.aliases_P[None]
+    preface_1P = sampler.writer.topic.preface_P[None, :-1]
     window = replace(
-        window, aliases_BP=aliases_1P, alias_lengths_B=torch.tensor([aliases_1P.shape[1]])
+        window, preface_BP=preface_1P, preface_lengths_B=torch.tensor([preface_1P.shape[1]])
     )
     assert isinstance(run.model, VanillaLM)
     with torch.no_grad():

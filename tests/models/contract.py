@@ -167,7 +167,7 @@ class LanguageModelContract:
         assert (window.relations is not None) == (Parts.RELATIONS in model.reads)
         assert (window.edges is not None) == (Parts.EDGES in model.reads)
         assert (window.annotation is not None) == (Parts.COPIES in model.reads)
-        assert (window.aliases_BP is not None) == (Parts.ALIASES in model.reads)
+        assert (window.preface_BP is not None) == (Parts.ALIASES in model.reads)
 
     def test_every_parameter_learns(self) -> None:
         model = make_model(self.kind, self.backbone).train()

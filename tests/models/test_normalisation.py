@@ -104,7 +104,7 @@ def as_document(tokens: tuple[Token, ...], topic: Topic) -> EncodedDocument:
                 ]
             ),
         ),
-        aliases=np.empty(0, dtype=np.int64),
+        preface_P=document.preface_P,
     )
 
 

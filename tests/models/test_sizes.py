@@ -17,7 +17,7 @@ from tests.paper import PAPER_SIZES, parameters
 def test_every_model_can_be_built_at_the_papers_size(size: str, kind: str) -> None:
     count = parameters(size, kind)
     assert 10_000_000 < count < 500_000_000
-    if kind == "alias":
+    if kind in ("alias", "prompted"):
         assert count == parameters(size, "vanilla")
     elif kind != "vanilla":
         assert count > parameters(size, "vanilla")

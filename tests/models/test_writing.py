@@ -20,7 +20,7 @@ def test_a_written_form_costs_what_its_edge_scores(backbone: str) -> None:
     (window,) = run.collator.windows([run.encoder.encode_one(document)])
     _, scores = WindowReader(run.model).read(window)
     assert scores.score_E is not None
-    writer = run.model.writer(encode_topic(run, document.relations))
+    writer = run.model.writer(encode_topic(run, document.title, document.relations))
     begun = writer.begin()
     forms = [(number, form) for number, r in enumerate(document.relations) for form in r.forms]
     for edge, mention in enumerate(document.mentions):

@@ -215,7 +215,7 @@ class CharacterConfig(TokenSpaceConfig):
     extra: str = ""
     """Characters that need not occur in the training text."""
 
-    def make(self, corpus: Corpus, features: Features) -> CharacterSpace:
+    def make(self, corpus: Corpus, features: Features, backbone: BackboneConfig) -> CharacterSpace:
         known = {character for word in corpus.distinct_words() for character in word}
         return CharacterSpace("".join(sorted(known | set(self.extra))))
 
@@ -223,5 +223,11 @@ class CharacterConfig(TokenSpaceConfig):
         assert isinstance(space, CharacterSpace)
         (folder / "characters.txt").write_text(space.characters, encoding="utf-8")
 
-    def open(self, folder: Path, manifest: Mapping[str, Any], features: Features) -> CharacterSpace:
+    def open(
+        self,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        features: Features,
+        backbone: BackboneConfig,
+    ) -> CharacterSpace:
         return CharacterSpace((folder / "characters.txt").read_text(encoding="utf-8"))

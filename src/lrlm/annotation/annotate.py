@@ -79,15 +79,14 @@ def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation
     if not math.isfinite(explained.nats):
         raise LrlmError(f"the text of {document.id!r} has no finite probability under this model")
 
-    def segment(start: int, end: int, mention: Mention | None) -> Segment:
-        if mention is None:
-            return Segment(places.starts[start], places.ends[end - 1])
-        words, relation = document.tokens, document.relations[mention.relation]
-        fact = Fact(relation.type, relation.object, relation.texts[mention.form])
-        return Segment(words.starts[mention.start], words.ends[mention.end - 1], fact)
+    def segment(start: int, end: int, candidate: Mention | None) -> Segment:
+        fact = None
+        if candidate is not None:
+            relation = document.relations[candidate.relation]
+            fact = Fact(relation.type, relation.object, relation.texts[candidate.form])
+        return Segment(places.starts[start], places.ends[end - 1], fact)
 
-    places_of_edges = explained.scored.encoded.edges_E4[:, :2].tolist()
-    copied = ((*places_of_edges[number], explained.mentions[number]) for number in explained.best)
+    copied = (explained.candidates[number] for number in explained.best)
     return Annotation(
         id=document.id,
         topic=document.topic,
@@ -96,7 +95,7 @@ def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation
         nats=explained.nats,
         end_nats=-explained.scored.end_score,
         spans=tuple(_span(explained, found, segment) for found in explained.spans),
-        copied=tuple(segment(start, end, mention) for start, end, mention in copied),
+        copied=tuple(segment(each.start, each.end, each) for each in copied),
     )
 
 
@@ -108,8 +107,8 @@ def _span(
     """Write one span with its explanations, the most probable first."""
 
     def step(start: int, end: int, label: int | None) -> Segment:
-        mention = None if label is None else explained.candidate(start, end, label)
-        return segment(start, end, mention)
+        candidate = None if label is None else explained.candidate(start, end, label)
+        return segment(start, end, candidate)
 
     kind = ExplanationKind
     listed = [

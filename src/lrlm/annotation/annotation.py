@@ -5,6 +5,7 @@ Spans and segments count characters, half-open `[start, end)`, of exactly the te
 
 import json
 import math
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -38,7 +39,10 @@ class Fact(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A piece of a path: one word, or a whole form that was copied."""
+    """A piece of a path: one word, or a whole form that was copied.
+
+    Of a word that a copied form is only a part of, the rest is a piece of its own.
+    """
 
     start: int
     end: int
@@ -124,14 +128,18 @@ class Annotation:
         """The most probable path through the whole text: its words and copied segments in order."""
         tokens = self.tokens
         path: list[Segment] = []
-        copied = iter(self.copied)
-        following = next(copied, None)
+        copied = deque(self.copied)
+        reached = 0
         for start, end in zip(tokens.starts, tokens.ends, strict=True):
-            if following is None or start < following.start:
-                path.append(Segment(start, end))
-            elif end == following.end:
-                path.append(following)
-                following = next(copied, None)
+            reached = max(reached, start)
+            while copied and copied[0].start < end:
+                if reached < copied[0].start:  # of a word that a name is only a part of
+                    path.append(Segment(reached, copied[0].start))
+                path.append(copied.popleft())
+                reached = path[-1].end
+            if reached < end:
+                path.append(Segment(reached, end))
+                reached = end
         return tuple(path)
 
     @property

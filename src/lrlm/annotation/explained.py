@@ -32,21 +32,20 @@ class ExplainedDocument:
     """−log P of the text, its end not counted; infinite where no path gets through it."""
 
     @cached_property
-    def mentions(self) -> list[Mention]:
-        """The mention that each candidate is, in words of the document."""
-        return [self.document.mentions[number] for number in self.scored.encoded.mention_E.tolist()]
+    def candidates(self) -> list[Mention]:
+        """All candidates, in tokens."""
+        return [Mention(*edge) for edge in self.scored.encoded.edges_E4.tolist()]
 
     @cached_property
     def _candidate(self) -> dict[tuple[int, int, int], Mention]:
         """By tokens `[start, end)` and label, the first candidate there."""
         first: dict[tuple[int, int, int], Mention] = {}
-        places = self.scored.encoded.edges_E4[:, :2].tolist()
-        for (start, end), label, mention in zip(places, self.labels, self.mentions, strict=True):
-            first.setdefault((start, end, label), mention)
+        for candidate, label in zip(self.candidates, self.labels, strict=True):
+            first.setdefault((candidate.start, candidate.end, label), candidate)
         return first
 
     def candidate(self, start: int, end: int, label: int) -> Mention:
-        """Give the mention that stands at these tokens and copies this fact."""
+        """Give the candidate that stands at these tokens and copies this fact, in tokens."""
         return self._candidate[start, end, label]
 
 
@@ -60,8 +59,7 @@ def explain_documents(
     facts: list[dict[tuple[str, str], int]] = [{} for _ in documents]
     labels: list[list[int]] = []
     for document, each, label_of in zip(documents, scored, facts, strict=True):
-        mentions = (document.mentions[number] for number in each.encoded.mention_E.tolist())
-        relations = (document.relations[mention.relation] for mention in mentions)
+        relations = (document.relations[number] for number in each.encoded.edges_E4[:, 2].tolist())
         labels.append(
             [label_of.setdefault((each.type, each.object), len(label_of)) for each in relations]
         )

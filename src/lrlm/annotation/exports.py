@@ -35,7 +35,7 @@ def annotation_to_conll(annotation: Annotation, *, threshold: float = 0.5) -> st
     for start, end in zip(tokens.starts, tokens.ends, strict=True):
         if spans and start >= spans[0].end:
             spans.popleft()
-        inside = spans[0] if spans and start >= spans[0].start else None
+        inside = spans[0] if spans and end > spans[0].start else None
         columns = (annotation.text[start:end], str(start), str(end), *_tag(inside, start))
         lines.append("\t".join(columns))
     return "\n".join(lines) + "\n\n"
@@ -45,7 +45,7 @@ def _tag(span: Span | None, start: int) -> tuple[str, str, str]:
     if span is None or span.relation.fact is None:
         return "O", _EMPTY, _EMPTY
     fact = span.relation.fact
-    position = "B" if start == span.start else "I"
+    position = "B" if start <= span.start else "I"
     return f"{position}-{_joined(fact.type)}", _joined(fact.object), _share(span)
 
 
@@ -86,7 +86,8 @@ def to_spacy(annotation: Annotation, vocab: Any = None, *, threshold: float = 0.
         spans=[_span(doc, mention, mention.relation.fact) for mention in mentions],
         attrs={"probabilities": [mention.relation.probability for mention in mentions]},
     )
-    doc.set_ents([_span(doc, segment, segment.fact) for segment in annotation.copied])
+    copied = [_span(doc, segment, segment.fact) for segment in annotation.copied]
+    doc.set_ents(spacy.util.filter_spans(copied))
     return doc
 
 
@@ -114,4 +115,7 @@ def _words_and_spaces(annotation: Annotation) -> tuple[list[str], list[bool]]:
 
 def _span(doc: Any, place: Span | Segment, fact: Fact | None) -> Any:
     assert fact is not None, "only what was copied becomes a span"
-    return doc.char_span(place.start, place.end, label=fact.type, kb_id=fact.object)
+    # A name that is only a part of a token becomes the whole token.
+    return doc.char_span(
+        place.start, place.end, label=fact.type, kb_id=fact.object, alignment_mode="expand"
+    )

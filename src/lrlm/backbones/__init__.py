@@ -10,6 +10,7 @@ from lrlm.backbones.backbone import (
 )
 from lrlm.backbones.fast_cpu import packed_linear
 from lrlm.backbones.lstm import LstmBackbone, LstmConfig, LstmState
+from lrlm.backbones.pretrained import Pretrained, PretrainedBackbone, PretrainedState
 from lrlm.backbones.transformer_xl import (
     TransformerXlBackbone,
     TransformerXlConfig,
@@ -18,6 +19,7 @@ from lrlm.backbones.transformer_xl import (
 
 register_backbone(LstmConfig)
 register_backbone(TransformerXlConfig)
+register_backbone(Pretrained)
 
 __all__ = [
     "BACKBONES",
@@ -26,6 +28,9 @@ __all__ = [
     "LstmBackbone",
     "LstmConfig",
     "LstmState",
+    "Pretrained",
+    "PretrainedBackbone",
+    "PretrainedState",
     "State",
     "Stepper",
     "TransformerXlBackbone",

@@ -9,11 +9,13 @@ Shapes: B rows, T tokens of a window, I input width, D output width.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
+from lrlm.arrays import Floats
 from lrlm.checks import check_shape
 from lrlm.errors import InputError, ShapeError
 
@@ -57,6 +59,9 @@ class Backbone(nn.Module, ABC):
     output_size: int
     """Width D of the hidden states."""
 
+    reads_at_once: bool = False
+    """Whether several known tokens are read faster in one window than one by one."""
+
     @abstractmethod
     def initial_state(self, rows: int) -> State:
         """The state before anything was read, on the module's device and in its number type."""
@@ -68,6 +73,10 @@ class Backbone(nn.Module, ABC):
     @abstractmethod
     def forward(self, inputs_BTI: Tensor, lengths_B: Tensor, state: State) -> tuple[Tensor, State]:
         """Read a window: the hidden states (B, T, D), zero at padding, and the state after it."""
+
+    def reading_settings(self) -> dict[str, Any]:
+        """Name what its states depend on beside its weights, where states are kept."""
+        return {}
 
     def stepper(self) -> Stepper:
         """Give a function that reads one token a row as `forward` does, for generating text.
@@ -90,9 +99,46 @@ class BackboneConfig(ABC):
     label: ClassVar[str]
     """What tables call it, as "LSTM"."""
 
+    learns: bool = True
+    """Whether training changes it; what one that does not learn makes of a text is kept."""
+    learning_rate_share: float = 1.0
+    """The learning rate of its weights, as a share of that of the other weights."""
+
     @abstractmethod
     def build(self, input_size: int) -> Backbone:
         """Make the backbone with fresh weights, for input vectors of this width."""
+
+    def fixed_input_size(self) -> int | None:
+        """Give the width of the vectors that it reads, where that is fixed: None if any will do."""
+        return None
+
+    def absolute(self) -> Self:
+        """Give a configuration that names its files in a way that holds everywhere."""
+        return self
+
+    def found(self, packed: Path) -> Self:
+        """Give a configuration that finds its files, which may lie in the folder `packed`."""
+        del packed
+        return self
+
+    def file_paths(self) -> list[Path]:
+        """List the files that it is made from, where it is a pretrained language model."""
+        return []
+
+    def manifest_entries(self) -> dict[str, Any]:
+        """Give what the manifest of a run keeps of files that are not in the run's folder."""
+        return {}
+
+    def check(self, manifest: Mapping[str, Any], run: Path) -> None:
+        """Refuse files that are not those that a run was trained with."""
+        del manifest, run
+
+    def token_vectors(self) -> Floats:
+        """Give the vectors of its own tokens, (V, W), where it is a pretrained language model."""
+        raise InputError(
+            f"features.forms.source=backbone needs a pretrained language model, but {self.name} has"
+            " no vectors of its own"
+        )
 
 
 BACKBONES: dict[str, type[BackboneConfig]] = {}
@@ -110,7 +156,7 @@ def register_backbone(config: type[BackboneConfig]) -> type[BackboneConfig]:
     ...     name = "wide-lstm"
     ...     label = "wide LSTM"
     >>> list(BACKBONES)
-    ['lstm', 'transformer-xl', 'wide-lstm']
+    ['lstm', 'transformer-xl', 'pretrained', 'wide-lstm']
     """
     if BACKBONES.setdefault(config.name, config) is not config:
         raise InputError(f"there is another backbone with the name {config.name!r} already")

@@ -6,7 +6,7 @@ Shapes: N rows, I input width, O output width.
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 LEVELS = 2**16
@@ -49,6 +49,36 @@ def packed_linear(weight_OI: Tensor, bias_O: Tensor | None = None) -> LinearMap:
 
 def _plain(weight_OI: Tensor, bias_O: Tensor | None) -> LinearMap:
     return lambda values_NI: functional.linear(values_NI, weight_OI, bias_O)
+
+
+def can_be_packed(weight_OI: Tensor) -> bool:
+    """Whether weights like these can be laid out for the kernel."""
+    return _packed(weight_OI.detach()[:1], None) is not None
+
+
+class PackedLinear(nn.Module):
+    """A linear layer whose weights never change, laid out for a CPU; it keeps no other copy."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        reorder = torch.ops.mkldnn._reorder_linear_weight  # noqa: SLF001
+        self._packed = reorder(linear.weight.detach(), _ROWS)
+        self.bias = None if linear.bias is None else linear.bias.detach()
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+
+    @property
+    def weight(self) -> Tensor:
+        """The weights as they were, made anew each time."""
+        dense_OI: Tensor = self._packed.to_dense()
+        return dense_OI
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Map values of any number of dimensions."""
+        if values.requires_grad or values.dtype != torch.float32:
+            return functional.linear(values, self.weight, self.bias)
+        multiply = torch.ops.mkldnn._linear_pointwise  # noqa: SLF001
+        mapped: Tensor = multiply(values, self._packed, self.bias, "none", [], "")
+        return mapped
 
 
 def _packed(weight_OI: Tensor, bias_O: Tensor | None) -> LinearMap | None:

@@ -7,19 +7,24 @@ from lrlm.batching.encoding import (
     EncodedDocument,
     Encoder,
     FormFeaturiser,
+    KeptReading,
     Parts,
     surface_forms,
-    unique_words,
+    type_name,
 )
+from lrlm.batching.preface import PrefaceConfig
 from lrlm.batching.windows import (
     Collator,
     Edges,
     FormChoices,
     HardAnnotation,
     IdLimits,
+    KeptStates,
+    NumberedNames,
     TopicRelations,
     Window,
     cut,
+    window_boundaries,
 )
 
 __all__ = [
@@ -33,12 +38,17 @@ __all__ = [
     "FormFeaturiser",
     "HardAnnotation",
     "IdLimits",
+    "KeptReading",
+    "KeptStates",
+    "NumberedNames",
     "Parts",
+    "PrefaceConfig",
     "TopicRelations",
     "Window",
     "cut",
     "evaluation_batches",
     "surface_forms",
     "training_batches",
-    "unique_words",
+    "type_name",
+    "window_boundaries",
 ]

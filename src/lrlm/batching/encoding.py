@@ -3,19 +3,37 @@
 Shapes: N tokens of a document, R relations, E candidate edges, F forms, W width of form features.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from lrlm.arrays import UNSEEN, Floats, Integers
+from lrlm.arrays import UNSEEN, Booleans, Floats, Integers
+from lrlm.batching.preface import (
+    Preface,
+    PrefaceConfig,
+    facts_as_preface,
+    names_as_preface,
+    start_of_text,
+)
 from lrlm.corpora import prune
-from lrlm.text import LinkableRelation, LinkedDocument, Mention, SurfaceForm, TokenSpace
+from lrlm.text import (
+    EncodedText,
+    LinkableRelation,
+    LinkedDocument,
+    Mention,
+    SurfaceForm,
+    TokenSpace,
+)
 
 NOT_A_FACT = -1
 """The relation of a token that was not copied."""
+
+_WORDS_OF_A_TYPE = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]|\d+|[^\W\d_]+")
 
 
 class Parts(Flag):
@@ -29,7 +47,11 @@ class Parts(Flag):
     COPIES = auto()
     """One hard annotation of the tokens (NKLM)."""
     ALIASES = auto()
-    """The names that occur in the text (Alias LM)."""
+    """The names that occur in the text, read before it (Alias LM)."""
+    FACTS = auto()
+    """The topic's title and facts, written as a text and read before it (Prompted LM)."""
+    NAMES = auto()
+    """The names of relation types and objects, which their vectors are made from."""
 
 
 class FormFeaturiser(Protocol):
@@ -54,6 +76,17 @@ class Copies:
     """Tokens of the form; 0 where nothing was copied."""
 
 
+class KeptReading(NamedTuple):
+    """What a backbone that does not learn has made of a text; its last row is for the end."""
+
+    states_ND: npt.NDArray[np.float16]
+    """The hidden state before each token and before the end: N + 1 rows."""
+    token_N: Floats
+    """log P of each token, and of the end."""
+    fresh_N: Floats
+    """log P that each token, whichever it is, begins a new word."""
+
+
 @dataclass(frozen=True)
 class EncodedDocument:
     """A document as numbers; the token that ends a text stands after its N tokens, not stored."""
@@ -72,11 +105,19 @@ class EncodedDocument:
     """Which of the document's mentions each candidate is."""
     words: int
     """How many words the text has, whatever its tokens are."""
+    preface_P: Integers
+    """What is read before the text and not scored; at least the token that starts a text. Its last
+    token stands right before the text."""
+    type_names_R: tuple[tuple[str, ...], ...] = ()
+    """The names of the relations' types in words, where vectors are made from them."""
     copies: Copies | None = None
     """Where the model reads one annotation (NKLM)."""
-    aliases: Integers | None = None
-    """Where the model is told the names in the text (Alias LM): the tokens of the forms that occur
-    there, each form followed by the end token."""
+    bound_E: Booleans | None = None
+    """Whether what follows a candidate must begin a new word; None where every token is a word."""
+    left_out_facts: int = 0
+    """Facts that the preface had no room for."""
+    kept: KeptReading | None = None
+    """What a backbone that does not learn has made of the text before."""
 
     @property
     def tokens(self) -> int:
@@ -95,6 +136,8 @@ class Encoder:
     """What the model reads; nothing else is worked out."""
     longest_copy: int = 20
     """Positions that NKLM can copy from; longer forms are not annotated for it."""
+    facts: PrefaceConfig = field(default_factory=PrefaceConfig)
+    """How facts are written where they are read before the text."""
 
     def encode(self, documents: Iterable[LinkedDocument]) -> Iterator[EncodedDocument]:
         """Encode documents one by one."""
@@ -104,10 +147,15 @@ class Encoder:
     def encode_one(self, document: LinkedDocument) -> EncodedDocument:
         """Encode one document."""
         text = self.space.encode(document)
+        return self.encode_tokens(document, text)
+
+    def encode_tokens(self, document: LinkedDocument, text: EncodedText) -> EncodedDocument:
+        """Encode a document whose text is in tokens already."""
         types_R, objects_R = self.relation_ids(document.relations)
         edges: list[Mention] = []
         if self.parts & (Parts.COPIES | Parts.ALIASES):
             edges = [Mention(*edge) for edge in text.edges_E4.tolist()]
+        preface = self.preface(document.title, document.relations, _found(edges))
         return EncodedDocument(
             id=document.id,
             tokens_N=text.tokens_N,
@@ -123,9 +171,14 @@ class Encoder:
                 if Parts.COPIES in self.parts
                 else None
             ),
-            aliases=(
-                self._aliases(edges, document.relations) if Parts.ALIASES in self.parts else None
+            preface_P=preface.tokens_P,
+            left_out_facts=preface.left_out_facts,
+            type_names_R=(
+                tuple(type_name(relation.type) for relation in document.relations)
+                if Parts.NAMES in self.parts
+                else ()
             ),
+            bound_E=text.bound_E,
         )
 
     def relation_ids(self, relations: Sequence[LinkableRelation]) -> tuple[Integers, Integers]:
@@ -135,12 +188,25 @@ class Encoder:
             _lookup(self.object_ids, (relation.object for relation in relations)),
         )
 
-    def encode_aliases(self, forms: Iterable[SurfaceForm]) -> Integers:
-        """Write forms one after the other, each followed by the end token."""
-        ids: list[int] = []
-        for form in forms:
-            ids += [*self.space.encode_form(form), self.space.end_id]
-        return np.array(ids, dtype=np.int64)
+    def preface(
+        self,
+        title: str,
+        relations: Sequence[LinkableRelation],
+        found: Iterable[tuple[int, int]] | None = None,
+    ) -> Preface:
+        """Write down what the model reads before a text about a topic.
+
+        `found` are the relations and forms whose names occur in the text, where it is known;
+        without it, the first form of every object may.
+        """
+        if Parts.FACTS in self.parts:
+            return facts_as_preface(self.space, self.facts, title, relations)
+        if Parts.ALIASES in self.parts:
+            if found is None:
+                found = ((number, 0) for number in range(len(relations)))
+            names = (surface_forms(relations[relation])[form] for relation, form in found)
+            return names_as_preface(self.space, unique_words(dict.fromkeys(names)))
+        return start_of_text(self.space)
 
     def _copies(
         self, edges: Sequence[Mention], relations: Sequence[LinkableRelation], tokens: int
@@ -154,12 +220,10 @@ class Encoder:
         relation_N, form_N, position_N, length_N = rows.T
         return Copies(relation_N, form_N, position_N, length_N)
 
-    def _aliases(self, edges: Sequence[Mention], relations: Sequence[LinkableRelation]) -> Integers:
-        found = dict.fromkeys(
-            surface_forms(relations[relation])[form]
-            for relation, form in sorted({(edge.relation, edge.form) for edge in edges})
-        )
-        return self.encode_aliases(unique_words(found))
+
+def _found(edges: Iterable[Mention]) -> list[tuple[int, int]]:
+    """List the relations and forms of candidates, each once."""
+    return sorted({(edge.relation, edge.form) for edge in edges})
 
 
 def surface_forms(relation: LinkableRelation) -> list[SurfaceForm]:
@@ -189,3 +253,12 @@ def unique_words(forms: Iterable[SurfaceForm]) -> list[SurfaceForm]:
 
 def _lookup(ids: Mapping[str, int], names: Iterable[str]) -> Integers:
     return np.array([ids.get(name, UNSEEN) for name in names], dtype=np.int64)
+
+
+def type_name(type_: str) -> tuple[str, ...]:
+    """Cut the name of a relation type into words: `populationTotal` is "population total".
+
+    >>> type_name("populationTotal"), type_name("place of birth"), type_name("@title")
+    (('population', 'total'), ('place', 'of', 'birth'), ('title',))
+    """
+    return tuple(word.lower() for word in _WORDS_OF_A_TYPE.findall(type_)) or (type_,)

@@ -5,17 +5,19 @@ of the whole. Where it is cut depends on the document alone, never on the batch 
 
 Shapes: B rows (documents of the window), T tokens, R relations of a row, E candidate edges,
 S places of a row where edges start, Q (place, relation) pairs whose form is chosen, F forms of
-those, W width of form features, C copied tokens.
+those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, D width of
+states.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lrlm.arrays import UNSEEN, Integers
 from lrlm.batching.encoding import NOT_A_FACT, EncodedDocument, FormFeaturiser, Parts
@@ -66,6 +68,8 @@ class Edges(_OnDevice):
     row_Q: Tensor
     start_Q: Tensor
     forms: FormChoices
+    bound_E: Tensor | None = None
+    """Whether what follows the edge must begin a new word; None where every token is a word."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,23 @@ class TopicRelations(_OnDevice):
 
     types_BR: Tensor
     objects_BR: Tensor
+    """The ids of types and objects; where there are names, which of the names each has."""
     mask_BR: Tensor
     """Where there is a relation, not padding."""
+    names_NW: Tensor | None = None
+    """Features of the distinct names, where vectors are made from what types and objects are
+    called."""
+
+
+@dataclass(frozen=True)
+class KeptStates(_OnDevice):
+    """What a backbone that does not learn has made of the tokens of a window before."""
+
+    states_BTD: Tensor
+    token_BT: Tensor
+    """log P of each token."""
+    fresh_BT: Tensor
+    """log P that each token, whichever it is, begins a new word."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +123,7 @@ class Window(_OnDevice):
     kept_B: Tensor
     """Which row of the window before a row was; its state goes on from there."""
     inputs_BT: Tensor
-    """The token before each token; the end token before the first."""
+    """The token before each token; before the first, the last one of the preface."""
     targets_BT: Tensor
     spelling_BT: Tensor
     lengths_B: Tensor
@@ -117,9 +136,14 @@ class Window(_OnDevice):
     """Where the model reads the candidates."""
     annotation: HardAnnotation | None = None
     """Where the model reads one annotation."""
-    aliases_BP: Tensor | None = None
-    """Where the model is told the names in the text: in a batch's first window, their tokens."""
-    alias_lengths_B: Tensor | None = None
+    preface_BP: Tensor | None = None
+    """In a batch's first window, what is read before the texts, but for the last token, which is
+    the first input; None where nothing is."""
+    preface_lengths_B: Tensor | None = None
+    may_copy_BT: Tensor | None = None
+    """Where a form may begin; None where it may anywhere."""
+    kept: KeptStates | None = None
+    """Where the window has been read before."""
 
     @property
     def mask_BT(self) -> Tensor:
@@ -128,16 +152,17 @@ class Window(_OnDevice):
         return places < self.lengths_B[:, None]
 
 
-def cut(tokens: int, edges_E4: Integers, size: int) -> list[int]:
+def cut(tokens: int, edges_E4: Integers, size: int, *, behind: int = 0) -> list[int]:
     """Give the boundaries of a document's windows, 0 and the end included.
 
-    A window has at most `size` tokens, or more where no boundary before that is free of spans.
+    A window has at most `size` tokens, or more where no boundary before that is free of spans. So
+    many tokens `behind` a span belong to it.
     """
     if size < 1:
         raise InputError(f"a window must have at least 1 token, not {size}")
     crossed = np.zeros(tokens + 1, dtype=bool)
     for start, end in edges_E4[:, :2]:
-        crossed[start + 1 : end] = True
+        crossed[start + 1 : end + behind] = True
     free = np.flatnonzero(~crossed)
     boundaries = [0]
     while boundaries[-1] < tokens:
@@ -147,6 +172,15 @@ def cut(tokens: int, edges_E4: Integers, size: int) -> list[int]:
     return boundaries
 
 
+def window_boundaries(document: EncodedDocument, size: int) -> list[int]:
+    """Cut a document into windows of about this size, where no candidate crosses.
+
+    A token that must begin a new word because it follows a name is scored together with the name.
+    """
+    behind = 0 if document.bound_E is None else 1
+    return cut(document.tokens + 1, document.edges_E4, size, behind=behind)
+
+
 @dataclass(frozen=True)
 class IdLimits:
     """How many ids of each kind a model knows; the collator refuses others, once for all layers."""
@@ -154,6 +188,25 @@ class IdLimits:
     tokens: int
     types: int
     objects: int
+
+
+class NumberedNames:
+    """Numbers names in the order in which they first come."""
+
+    def __init__(self) -> None:
+        self._number_of: dict[tuple[str, ...], int] = {}
+
+    @property
+    def listed(self) -> list[tuple[str, ...]]:
+        """The names by their number."""
+        return list(self._number_of)
+
+    def numbers(self, names: Iterable[tuple[str, ...]]) -> Integers:
+        """Give the number of each name."""
+        number_of = self._number_of
+        return np.array(
+            [number_of.setdefault(name, len(number_of)) for name in names], dtype=np.int64
+        )
 
 
 class Collator:
@@ -167,7 +220,10 @@ class Collator:
         size: int = 150,
         parts: Parts = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES,
         limits: IdLimits | None = None,
+        no_form_after: AbstractSet[int] = frozenset(),
     ) -> None:
+        """`no_form_after` are the tokens right after which no form can begin."""
+        self._no_form_after = np.array(sorted(no_form_after), dtype=np.int64)
         self._end_id = end_id
         self._featuriser = featuriser
         self._size = size
@@ -193,8 +249,7 @@ class Collator:
             before = rows
 
     def _pieces(self, document: EncodedDocument) -> list[tuple[int, int]]:
-        boundaries = cut(document.tokens + 1, document.edges_E4, self._size)
-        return list(pairwise(boundaries))
+        return list(pairwise(window_boundaries(document, self._size)))
 
     def _window(
         self,
@@ -211,13 +266,18 @@ class Collator:
             words = document.tokens_N
             before = words[max(start - 1, 0) : end - 1]
             inputs_BT[row, end - start - len(before) : end - start] = before
+            if start == 0:
+                inputs_BT[row, 0] = document.preface_P[-1]
             targets_BT[row, : len(words[start:end])] = words[start:end]
             spelling_BT[row, : len(words[start:end])] = document.spelling_N[start:end]
         parts = self._parts
-        aliases: list[Integers] = []
-        if Parts.ALIASES in parts:
+        is_kept = all(document.kept is not None for document in documents)
+        prefaces: list[Integers] = []
+        if parts & (Parts.ALIASES | Parts.FACTS) and not is_kept:
             starts_document = pieces[0][0] == 0
-            aliases = [_aliases(document) if starts_document else _NONE for document in documents]
+            prefaces = [
+                document.preface_P[:-1] if starts_document else _NONE for document in documents
+            ]
         return Window(
             document_B=document_B,
             kept_B=kept_B,
@@ -231,24 +291,32 @@ class Collator:
                     for document, (_, end) in zip(documents, pieces, strict=True)
                 ]
             ),
-            relations=_relations(documents) if Parts.RELATIONS in parts else None,
+            relations=self._relations(documents) if Parts.RELATIONS in parts else None,
             edges=self._edges(documents, pieces) if Parts.EDGES in parts else None,
             annotation=(
                 self._annotation(documents, pieces, shape) if Parts.COPIES in parts else None
             ),
-            aliases_BP=_padded(aliases, self._end_id) if Parts.ALIASES in parts else None,
-            alias_lengths_B=(
-                torch.tensor([len(alias) for alias in aliases]) if Parts.ALIASES in parts else None
+            preface_BP=_padded(prefaces, self._end_id) if prefaces else None,
+            preface_lengths_B=(
+                torch.tensor([len(preface) for preface in prefaces]) if prefaces else None
             ),
+            may_copy_BT=(
+                self._may_copy(inputs_BT, pieces)
+                if Parts.EDGES in parts and len(self._no_form_after)
+                else None
+            ),
+            kept=_kept(documents, pieces) if is_kept else None,
         )
 
     def _edges(self, documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> Edges:
-        rows, edges = [], []
+        rows, edges, bound = [], [], []
         for row, (document, (start, end)) in enumerate(zip(documents, pieces, strict=True)):
             first, last = np.searchsorted(document.edges_E4[:, 0], (start, end))
             inside = document.edges_E4[first:last] - (start, start, 0, 0)
             edges.append(inside)
             rows.append(np.full(len(inside), row))
+            if document.bound_E is not None:
+                bound.append(document.bound_E[first:last])
         row_E = np.concatenate(rows)
         start_E, end_E, relation_E, form_E = np.concatenate(edges).T
         places, place_of_edge = np.unique(np.stack([row_E, start_E]), axis=1, return_inverse=True)
@@ -274,6 +342,29 @@ class Collator:
             row_Q=torch.from_numpy(np.ascontiguousarray(choices[0])),
             start_Q=torch.from_numpy(np.ascontiguousarray(choices[1])),
             forms=self._choices(relations, choice_of_edge.reshape(-1), form_E),
+            bound_E=torch.from_numpy(np.concatenate(bound)) if bound else None,
+        )
+
+    def _may_copy(self, inputs_BT: Integers, pieces: list[tuple[int, int]]) -> Tensor:
+        """Say where a form may begin; at the start of a text it may, whatever was read before."""
+        may_copy_BT = ~np.isin(inputs_BT, self._no_form_after)
+        may_copy_BT[:, 0] |= np.array([start == 0 for start, _ in pieces])
+        return torch.from_numpy(may_copy_BT)
+
+    def _relations(self, documents: list[EncodedDocument]) -> TopicRelations:
+        types = [document.types_R for document in documents]
+        objects = [document.objects_R for document in documents]
+        padding, names_NW = UNSEEN, None
+        if Parts.NAMES in self._parts:
+            names = NumberedNames()
+            types = [names.numbers(document.type_names_R) for document in documents]
+            objects = [names.numbers(forms[0] for forms in each.forms_R) for each in documents]
+            padding, names_NW = 0, torch.from_numpy(self._featuriser.vectors(names.listed))
+        return TopicRelations(
+            types_BR=_padded(types, padding),
+            objects_BR=_padded(objects, padding),
+            mask_BR=_padded([np.ones_like(each.types_R) for each in documents], 0).bool(),
+            names_NW=names_NW,
         )
 
     def _annotation(
@@ -338,18 +429,22 @@ class Collator:
 _NONE = np.empty(0, dtype=np.int64)
 
 
-def _relations(documents: list[EncodedDocument]) -> TopicRelations:
-    ones = [np.ones_like(document.types_R) for document in documents]
-    return TopicRelations(
-        types_BR=_padded([document.types_R for document in documents], UNSEEN),
-        objects_BR=_padded([document.objects_R for document in documents], UNSEEN),
-        mask_BR=_padded(ones, 0).bool(),
+def _kept(documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> KeptStates:
+    """Take what was read before out of the files where it is kept."""
+    rows = []
+    for document, (start, end) in zip(documents, pieces, strict=True):
+        assert document.kept is not None
+        rows.append(
+            [
+                # A copy: the files are mapped into memory, and their pages may be let go of.
+                torch.from_numpy(np.array(values[start:end], dtype=np.float32))
+                for values in document.kept
+            ]
+        )
+    padded = (
+        nn.utils.rnn.pad_sequence(list(part), batch_first=True) for part in zip(*rows, strict=True)
     )
-
-
-def _aliases(document: EncodedDocument) -> Integers:
-    assert document.aliases is not None, "the encoder and the collator serve the same model"
-    return document.aliases
+    return KeptStates(*padded)
 
 
 def _check_ids(document: EncodedDocument, limits: IdLimits) -> None:

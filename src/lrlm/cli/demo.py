@@ -28,10 +28,28 @@ def demo(
         int,
         typer.Option(min=0, help="Number of training epochs; 0 only builds and shows the corpus."),
     ] = 3,
+    pretrained: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Instead, put the lattice on this pretrained language model (a folder, a GGUF file"
+            " or a hub id) and compare it with the models of an earlier demo.",
+            show_default=False,
+        ),
+    ] = None,
+    minutes: Annotated[
+        float, typer.Option(min=0.1, help="Minutes for the heads of a pretrained language model.")
+    ] = 4.0,
 ) -> None:
     """Build the corpus that comes with lrlm, train three models on it and compare them."""
     start = time.perf_counter()
     _prepare(out)
+    if pretrained is not None:
+        from lrlm.cli.demo_pretrained import show_pretrained
+
+        show_pretrained(_corpus(out), out, pretrained, minutes)
+        _tell_minutes(start)
+        return
     with progress_of("articles") as progress:
         corpus = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
     folder = escape(str(corpus.folder))
@@ -46,8 +64,20 @@ def demo(
     )
     if epochs:
         _train_and_compare(corpus, out, epochs)
-        seconds = time.perf_counter() - start
-        output.print(f"All of it took {seconds / 60:.1f} minutes.", highlight=False)
+        _tell_minutes(start)
+
+
+def _tell_minutes(start: float) -> None:
+    seconds = time.perf_counter() - start
+    output.print(f"All of it took {seconds / 60:.1f} minutes.", highlight=False)
+
+
+def _corpus(out: Path) -> Corpus:
+    """Open the corpus of an earlier demo, or build it."""
+    if (out / "corpus").exists():
+        return Corpus.open(out / "corpus")
+    with progress_of("articles") as progress:
+        return build_miniworld(out / "corpus", workers=cores(), progress=progress)
 
 
 def _prepare(out: Path) -> None:

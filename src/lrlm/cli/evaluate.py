@@ -25,6 +25,14 @@ def evaluate(
             show_default="the training corpus, if it is here or beside the run",
         ),
     ] = None,
+    documents: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Evaluate on the first N documents of the split only.",
+            show_default="all of them",
+        ),
+    ] = None,
     gold: Annotated[
         bool,
         typer.Option(
@@ -106,6 +114,7 @@ def evaluate(
             runs,
             split=split,
             corpus=corpus,
+            documents=documents,
             count_end=count_end,
             gold=gold,
             published_words=unknown_words,

@@ -177,7 +177,7 @@ def _verdict(places: Sequence[Place], *, missed: int = 0) -> Verdict:
 
 def places_of(document: LinkedDocument, judged: JudgedDocument) -> list[Place]:
     """Explain the candidate spans of a document whose truth is known."""
-    spans = [(span.start, span.end) for span in judged.spans]
+    spans = [(span.start, span.end) for span in (*judged.spans, *judged.spans_within_words)]
     return [
         _place(
             document,

@@ -22,7 +22,14 @@ from lrlm.knowledge import TITLE
 from lrlm.lattice import block_sums
 from lrlm.models import LanguageModel, ScoredDocument, lattice_of, read_documents
 from lrlm.progress import Progress, silent
-from lrlm.text import LinkedDocument, Speller, perplexity_per_word
+from lrlm.text import (
+    NO_MENTION,
+    LinkedDocument,
+    Speller,
+    TokenSpace,
+    perplexity_per_word,
+    word_span,
+)
 from lrlm.text_files import BadLines, read_records
 
 
@@ -121,7 +128,7 @@ def score_documents(
                     spelling: (inside[row], outside[row])
                     for spelling, (inside, outside) in sums.items()
                 },
-                unknown_id,
+                encoder.space,
                 words=len(members[row].tokens) if words is None else words[number],
             )
         progress("scoring", len(found), len(documents))
@@ -166,7 +173,7 @@ def _document_score(
     document: LinkedDocument,
     scored: ScoredDocument,
     sums: Mapping[Spelling, tuple[float, float]],
-    unknown_id: int | None,
+    space: TokenSpace,
     *,
     words: int,
 ) -> DocumentScore:
@@ -177,21 +184,35 @@ def _document_score(
             " is a word of it impossible to spell and to copy?"
         )
     encoded = scored.encoded
-    candidates = (document.mentions[number] for number in encoded.mention_E.tolist())
-    inside = {word for mention in candidates for word in range(mention.start, mention.end)}
+    inside = _words_inside(document, encoded, space)
     return DocumentScore(
         id=document.id,
         relations=sum(relation.type != TITLE for relation in document.relations),
         words=words,
         text_bytes=len(document.text.encode()),
-        unknown_words=int((encoded.tokens_N == unknown_id).sum()) if unknown_id is not None else 0,
+        unknown_words=(
+            0 if space.unknown_id is None else int((encoded.tokens_N == space.unknown_id).sum())
+        ),
         inside_words=len(inside),
         outside_words=len(document.tokens) - len(inside),
-        lost_candidates=len(document.mentions) - len(encoded.mention_E),
+        lost_candidates=len(document.mentions) - int((encoded.mention_E != NO_MENTION).sum()),
         end_nats=end_nats,
         inside_nats={spelling: inside for spelling, (inside, _) in sums.items()},
         outside_nats={spelling: outside for spelling, (_, outside) in sums.items()},
     )
+
+
+def _words_inside(
+    document: LinkedDocument, encoded: EncodedDocument, space: TokenSpace
+) -> set[int]:
+    """Give the words that some candidate covers, in part at least."""
+    numbers = encoded.mention_E.tolist()
+    spans = [document.mentions[number][:2] for number in numbers if number != NO_MENTION]
+    others = encoded.edges_E4[encoded.mention_E == NO_MENTION, :2].tolist()
+    if others:
+        places = space.places(document)
+        spans += [word_span(document.tokens, places, *tokens)[:2] for tokens in others]
+    return {word for start, end in spans for word in range(start, end)}
 
 
 def perplexity(

@@ -144,14 +144,19 @@ class GoldJudge:
         """Judge one document: its most probable segmentation, and every candidate's posterior."""
         if document.gold is None:
             return
-        best_path = [claim_of(document, mention) for mention in judged.best_path]
-        posterior = {
-            Claim(span.start, span.end, *fact): probability
-            for span in judged.spans
-            for fact, probability in span.facts
-        }
-        self._best_path.add(dict.fromkeys(best_path, 1.0), document.gold)
-        self._posterior.add(posterior, document.gold)
+        for best_path, spans, gold in (
+            (judged.best_path, judged.spans, document.gold),
+            # Gold mentions are whole words, so what is copied within a word is none of them.
+            (judged.best_path_within_words, judged.spans_within_words, ()),
+        ):
+            claims = [claim_of(document, mention) for mention in best_path]
+            posterior = {
+                Claim(span.start, span.end, *fact): probability
+                for span in spans
+                for fact, probability in span.facts
+            }
+            self._best_path.add(dict.fromkeys(claims, 1.0), gold)
+            self._posterior.add(posterior, gold)
 
     def quality(self) -> GoldQuality:
         """Give how well all claims agree with the gold mentions."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
 from lrlm.models import ScoredDocument
-from lrlm.text import LinkedDocument, Mention
+from lrlm.text import LinkedDocument, Mention, TokenPlaces, TokenSpace, word_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +22,38 @@ class JudgedSpan:
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocument:
-    """All candidate spans of a document, and the candidates on its most probable path."""
+    """All candidate spans of a document, and the candidates on its most probable path.
+
+    Where tokens are smaller than words, a candidate may begin or end within a word, as "Oslo" does
+    in "Oslo-based". Such ones are told apart: they are given by the words that they touch.
+    """
 
     spans: tuple[JudgedSpan, ...]
     best_path: tuple[Mention, ...]
+    spans_within_words: tuple[JudgedSpan, ...] = ()
+    best_path_within_words: tuple[Mention, ...] = ()
 
 
 def judge(
-    documents: Sequence[LinkedDocument], scored: Sequence[ScoredDocument]
+    documents: Sequence[LinkedDocument], scored: Sequence[ScoredDocument], space: TokenSpace
 ) -> list[JudgedDocument]:
     """Say what a model claims of a batch of documents; the probabilities are exact."""
-    return [_judged(each) for each in explain_documents(documents, scored, most_mixtures=0)]
+    explained = explain_documents(documents, scored, most_mixtures=0)
+    return [_judged(each, space.places(each.document)) for each in explained]
 
 
-def _judged(explained: ExplainedDocument) -> JudgedDocument:
-    spans = []
+def _judged(explained: ExplainedDocument, places: TokenPlaces) -> JudgedDocument:
+    words = explained.document.tokens
+    spans: dict[bool, list[JudgedSpan]] = {True: [], False: []}
     for span in explained.spans:
-        first_label, _ = span.copies[0]
-        mention = explained.candidate(span.start, span.end, first_label)
+        start, end, is_whole = word_span(words, places, span.start, span.end)
         facts = tuple((explained.facts[label], probability) for label, probability in span.copies)
-        spans.append(JudgedSpan(mention.start, mention.end, facts, span.words))
-    best_path = tuple(explained.mentions[number] for number in explained.best)
-    return JudgedDocument(tuple(spans), best_path)
+        spans[is_whole].append(JudgedSpan(start, end, facts, span.words))
+    best_path: dict[bool, list[Mention]] = {True: [], False: []}
+    for number in explained.best:
+        candidate = explained.candidates[number]
+        start, end, is_whole = word_span(words, places, candidate.start, candidate.end)
+        best_path[is_whole].append(Mention(start, end, candidate.relation, candidate.form))
+    return JudgedDocument(
+        tuple(spans[True]), tuple(best_path[True]), tuple(spans[False]), tuple(best_path[False])
+    )

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 
 from lrlm.artifacts import AnyPath
+from lrlm.checks import check_at_least
 from lrlm.corpora import Corpus, recut, relink
 from lrlm.errors import CorpusNotFoundError, InputError
 from lrlm.evaluation.annotation_quality import (
@@ -83,6 +85,7 @@ def evaluate(
     *,
     split: str = "test",
     corpus: Corpus | Path | str | None = None,
+    documents: int | None = None,
     count_end: bool = False,
     gold: bool = False,
     published_words: Path | str | None = None,
@@ -93,10 +96,10 @@ def evaluate(
     """Evaluate one run, or several side by side, on their training corpus or on another one.
 
     A run whose training corpus was linked in another way reads the texts linked anew as it needs
-    them. With `count_end`, the end of each document is paid for and counted. With `gold`, the
-    mentions that string matching and the models claim are compared with the gold mentions of the
-    documents. With `published_words`, a table of probabilities, unknown words that stand there
-    cost what it says.
+    them. With `documents`, only the first so many of the split are read. With `count_end`, the end
+    of each document is paid for and counted. With `gold`, the mentions that string matching and the
+    models claim are compared with the gold mentions of the documents. With `published_words`, a
+    table of probabilities, unknown words that stand there cost what it says.
 
     >>> evaluation = lrlm.evaluate(["runs/vanilla", "runs/lrlm"], split="test", corpus="corpus")
     >>> vanilla, latent = (evaluation.perplexities(run)["perplexity"] for run in evaluation.runs)
@@ -109,8 +112,10 @@ def evaluate(
     evaluated = corpus_for(opened, corpus)
     evaluated.require((split,))
     progress(f"reading {split}", 0, 0)
-    documents = list(evaluated.documents(split))
-    if gold and not any(document.gold for document in documents):
+    if documents is not None:
+        check_at_least("documents", documents, 1)
+    read = list(islice(evaluated.documents(split), documents))
+    if gold and not any(document.gold for document in read):
         raise InputError(
             f"{evaluated.folder} has no gold mentions in {split}; evaluate without them, or on a"
             " corpus that has them, such as WebNLG or DocRED"
@@ -119,7 +124,7 @@ def evaluate(
         _evaluate_run(
             run,
             name,
-            _Texts.of(evaluated, split, documents, run),
+            _Texts.of(evaluated, split, read, run),
             published=published,
             gold=gold,
             batch_size=batch_size,
@@ -140,7 +145,7 @@ def evaluate(
         unknown_words=first.unknown_words,
         runs=tuple(results),
         bins=tuple(relation_bins(first.scores)),
-        gold=match_strings(documents) if gold else None,
+        gold=match_strings(read) if gold else None,
         published_words=None if published_words is None else first.published_words,
         words_to_spell=first.words_to_spell,
     )
@@ -206,7 +211,7 @@ def _evaluate_run(
         if not run.model.has_posteriors or not known:
             return
         members, scored = [members[row] for row in known], [scored[row] for row in known]
-        for document, judged in zip(members, judge(members, scored), strict=True):
+        for document, judged in zip(members, judge(members, scored, space), strict=True):
             places.extend(places_of(document, judged))
             spans = {(span.start, span.end) for span in judged.spans}
             linked_gold += sum((each.start, each.end) in spans for each in document.gold or ())

@@ -19,6 +19,7 @@ from lrlm.corpora.corpus import WORDS, Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import character_model, fasttext, transe
 from lrlm.features.config import (
+    BACKBONE,
     HASHED,
     TRAIN,
     FeatureConfig,
@@ -48,33 +49,45 @@ def make_features(
     config: FeatureConfig,
     cache_folder: Path | str,
     *,
+    relations: bool = True,
     spelling: bool = True,
     progress: Progress = silent,
 ) -> Features:
     """Find the features of a corpus in the cache, and make those that are not there.
 
     Several are made at a time, in processes of their own, on as many cores as PyTorch may use.
-    Without `spelling` there is no spelling model: a model without unknown words needs none.
+    Without `relations` there are no vectors of types and objects: a model that makes them from
+    names needs none. Without `spelling` there is no spelling model: a model without unknown words
+    needs none.
     """
     if "train" not in corpus.splits:
         raise InputError(f"{corpus.folder} has no training split, so it has nothing to learn from")
     cache_folder = Path(cache_folder)
     cache_folder.mkdir(parents=True, exist_ok=True)
-    relations = _relations(corpus, config.relations, cache_folder)
-    forms = _forms(corpus, config.forms, cache_folder)
+    table = _relations(corpus, config.relations, cache_folder) if relations else None
+    forms = None
+    if config.forms.source != BACKBONE:
+        forms = _forms(corpus, config.forms, cache_folder)
     speller = _spelling(corpus, config.spelling, cache_folder) if spelling else None
     # What mostly takes longest begins first.
-    jobs = [job for job in (speller, forms, relations) if job and not Path(job.folder).exists()]
+    jobs = [job for job in (speller, forms, table) if job and not Path(job.folder).exists()]
     if jobs:
         make_all(jobs, workers=torch.get_num_threads(), progress=progress)
-    progress("reading relation vectors", 1, 1)
-    relation_table = _opened(RelationTable.open, relations)
-    progress("reading form vectors", 1, 1)
-    featuriser = _opened(SubwordFeaturiser.open, forms)
-    if speller is None:
-        return Features(relation_table, featuriser, None)
-    progress("reading the spelling model", 1, 1)
-    return Features(relation_table, featuriser, _opened(SpellingModel.open, speller))
+    relation_table, featuriser, spelling_model = (
+        RelationTable.empty(config.relations.width),
+        None,
+        None,
+    )
+    if table is not None:
+        progress("reading relation vectors", 1, 1)
+        relation_table = _opened(RelationTable.open, table)
+    if forms is not None:
+        progress("reading form vectors", 1, 1)
+        featuriser = _opened(SubwordFeaturiser.open, forms)
+    if speller is not None:
+        progress("reading the spelling model", 1, 1)
+        spelling_model = _opened(SpellingModel.open, speller)
+    return Features(relation_table, featuriser, spelling_model)
 
 
 def _opened(read: Callable[[Path], T], job: Job) -> T:

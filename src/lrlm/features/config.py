@@ -11,6 +11,9 @@ from lrlm.errors import InputError
 TRAIN = "train"
 """As a source: learn the vectors from the corpus itself."""
 
+BACKBONE = "backbone"
+"""As a source of form vectors: the vectors that a pretrained backbone has of their tokens."""
+
 HASHED = "hashed"
 """As a source of form vectors: random projections of character n-grams, nothing to train."""
 
@@ -76,8 +79,9 @@ class FormVectorConfig:
     """How surface forms get their vectors."""
 
     source: str = TRAIN
-    """"train" for fastText on the training text, "hashed" for vectors that need no training, or a
-    published fastText `.bin` file."""
+    """"train" for fastText on the training text, "hashed" for vectors that need no training,
+    "backbone" for those that a pretrained language model has of its tokens, or a published fastText
+    `.bin` file."""
     width: int = 100
     """Width of the vectors; published ones must have it."""
     shortest_ngram: int = 3

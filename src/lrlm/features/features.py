@@ -25,8 +25,8 @@ class Features:
 
     relations: RelationTable
     """Relation types and objects with their ids and vectors."""
-    featuriser: SubwordFeaturiser
-    """Gives surface forms their vectors."""
+    featuriser: SubwordFeaturiser | None
+    """Gives surface forms their vectors; None where they come from the backbone."""
     speller: SpellingModel | None
     """Gives words the probability of their spelling; None where there are no unknown words."""
 
@@ -34,11 +34,13 @@ class Features:
         """Write everything to a new folder."""
         with new_folder(Path(folder)) as draft:
             self.relations.save(draft / RELATIONS)
-            self.featuriser.save(draft / FORMS)
+            if self.featuriser is not None:
+                self.featuriser.save(draft / FORMS)
             if self.speller is not None:
                 self.speller.save(draft / SPELLING)
-            # Most folders have a spelling model and say nothing of it.
+            # Most folders have vectors of forms and a spelling model, and say nothing of them.
             lack = {"spelling": False} if self.speller is None else {}
+            lack |= {"forms": False} if self.featuriser is None else {}
             files = fingerprints_in(draft)
             write_manifest(draft, format=FORMAT, version=VERSION, **lack, files=files)
 
@@ -50,9 +52,9 @@ class Features:
             folder, format=FORMAT, version=VERSION, hint="make it again with 'lrlm train'"
         )
         check_files(folder, manifest)
-        has_speller = manifest.get("spelling", True)
+        has_forms, has_speller = manifest.get("forms", True), manifest.get("spelling", True)
         return cls(
             RelationTable.open(folder / RELATIONS),
-            SubwordFeaturiser.open(folder / FORMS),
+            SubwordFeaturiser.open(folder / FORMS) if has_forms else None,
             SpellingModel.open(folder / SPELLING) if has_speller else None,
         )

@@ -16,7 +16,8 @@ characters of all of them with their marks, A those of them at which an n-gram o
 begins.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -54,35 +55,22 @@ _LONGEST_CHARACTER = 4
 _Hashes = npt.NDArray[np.uint32]
 
 
-class SubwordFeaturiser:
-    """Vectors of words and of n-grams; gives forms the means of those of their words."""
+class NameFeaturiser(ABC):
+    """Gives names vectors, and remembers those it has given; threads may share one."""
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        words_VW: Floats,
-        ngrams_GW: Floats,
-        *,
-        shortest_ngram: int,
-        longest_ngram: int,
-        cache_size: int = 1 << 17,
-    ) -> None:
-        """`cache_size` bounds the forms whose vectors are kept."""
-        self.words = tuple(words)
-        self.words_VW = words_VW
-        self.ngrams_GW = ngrams_GW
-        self.width = ngrams_GW.shape[1]
-        self.shortest_ngram, self.longest_ngram = shortest_ngram, longest_ngram
-        check_shape("words_VW", torch.from_numpy(words_VW), (len(self.words), self.width))
+    def __init__(self, width: int, *, cache_size: int = 1 << 17) -> None:
+        """`cache_size` bounds the names whose vectors are kept."""
+        self.width = width
         self._cache_size = cache_size
-        self._kept = _KeptVectors(self.width)
+        self._kept = _KeptVectors(width)
         self._lock = Lock()
 
-    def vectors(self, forms: Sequence[tuple[str, ...]]) -> Floats:
-        """Give the vector of each form, (F, W); it does not depend on the other forms.
+    @abstractmethod
+    def _means(self, forms: list[tuple[str, ...]]) -> Floats:
+        """Work out the vector of each form, (F, W); it does not depend on the other forms."""
 
-        Threads may share a featuriser.
-        """
+    def vectors(self, forms: Sequence[tuple[str, ...]]) -> Floats:
+        """Give the vector of each form, (F, W); it does not depend on the other forms."""
         kept = self._kept  # another thread may replace it
         rows_F = np.fromiter(
             (kept.row_of.get(form, -1) for form in forms), dtype=np.int64, count=len(forms)
@@ -96,6 +84,46 @@ class SubwordFeaturiser:
             result[places] = vectors[[row_of[forms[place]] for place in places]]
             self._keep(new, vectors)
         return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the cache and its lock: a copy has its own."""
+        return {**self.__dict__, "_kept": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin with an empty cache."""
+        self.__dict__.update(state, _kept=_KeptVectors(state["width"]), _lock=Lock())
+
+    def _keep(self, forms: list[tuple[str, ...]], vectors: Floats) -> None:
+        """Remember vectors for the next time, within the bounds of the cache."""
+        with self._lock:
+            new = [row for row, form in enumerate(forms) if form not in self._kept.row_of]
+            if len(self._kept.row_of) + len(new) > self._cache_size:
+                self._kept = _KeptVectors(self.width)
+                new = list(range(len(forms)))
+            if len(new) <= self._cache_size:
+                self._kept.add([forms[row] for row in new], vectors[new])
+
+
+class SubwordFeaturiser(NameFeaturiser):
+    """Vectors of words and of n-grams; gives forms the means of those of their words."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        words_VW: Floats,
+        ngrams_GW: Floats,
+        *,
+        shortest_ngram: int,
+        longest_ngram: int,
+        cache_size: int = 1 << 17,
+    ) -> None:
+        """`cache_size` bounds the forms whose vectors are kept."""
+        super().__init__(ngrams_GW.shape[1], cache_size=cache_size)
+        self.words = tuple(words)
+        self.words_VW = words_VW
+        self.ngrams_GW = ngrams_GW
+        self.shortest_ngram, self.longest_ngram = shortest_ngram, longest_ngram
+        check_shape("words_VW", torch.from_numpy(words_VW), (len(self.words), self.width))
 
     def word_vectors(self, words: Sequence[str]) -> Floats:
         """Give the vector of each word as it was trained, of any length."""
@@ -157,24 +185,6 @@ class SubwordFeaturiser:
     def _row_of_word(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words)}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the cache and its lock: a copy has its own."""
-        return {**self.__dict__, "_kept": None, "_lock": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Begin with an empty cache."""
-        self.__dict__.update(state, _kept=_KeptVectors(state["width"]), _lock=Lock())
-
-    def _keep(self, forms: list[tuple[str, ...]], vectors: Floats) -> None:
-        """Remember vectors for the next time, within the bounds of the cache."""
-        with self._lock:
-            new = [row for row, form in enumerate(forms) if form not in self._kept.row_of]
-            if len(self._kept.row_of) + len(new) > self._cache_size:
-                self._kept = _KeptVectors(self.width)
-                new = list(range(len(forms)))
-            if len(new) <= self._cache_size:
-                self._kept.add([forms[row] for row in new], vectors[new])
-
     def _means(self, forms: list[tuple[str, ...]]) -> Floats:
         row_of = {word: row for row, word in enumerate(dict.fromkeys(w for f in forms for w in f))}
         units = _unit_length(self.word_vectors(list(row_of)))
@@ -189,6 +199,27 @@ class SubwordFeaturiser:
             buckets=len(self.ngrams_GW),
         )
         return _means(self.ngrams_GW, rows_G, counts)
+
+
+class EmbeddedNames(NameFeaturiser):
+    """Vectors of names from a language model's own vectors of their tokens: the mean of these.
+
+    Each token's vector has length one before the mean is taken, as those of words have.
+    """
+
+    def __init__(self, encode: Callable[[str], Sequence[int]], tokens_VW: Floats) -> None:
+        """`encode` writes a text in tokens, whose vectors are the rows of `tokens_VW`."""
+        super().__init__(tokens_VW.shape[1])
+        self._encode = encode
+        self._tokens_VW = tokens_VW
+
+    def _means(self, forms: list[tuple[str, ...]]) -> Floats:
+        ids = [self._encode(" " + " ".join(form)) for form in forms]
+        tokens, row_of_token = np.unique(
+            np.array([token for row in ids for token in row], dtype=np.int64), return_inverse=True
+        )
+        units = _unit_length(np.asarray(self._tokens_VW[tokens], dtype=np.float32))
+        return _means(units, row_of_token, np.array([len(row) for row in ids], dtype=np.int64))
 
 
 class _KeptVectors:

@@ -114,6 +114,11 @@ class RelationTable:
     objects: tuple[str, ...]
     objects_OD: Tensor
 
+    @classmethod
+    def empty(cls, width: int) -> "RelationTable":
+        """Give the table of a model that makes vectors from names: nothing has one of its own."""
+        return cls((), torch.empty(0, width), (), torch.empty(0, width))
+
     def __post_init__(self) -> None:
         """Refuse vectors without a name."""
         check_shape("types_KD", self.types_KD, (None, None))

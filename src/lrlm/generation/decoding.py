@@ -137,10 +137,12 @@ def decode(
     """
     text_B = torch.arange(texts, device=begun.states_BD.device)
     so_far = begun.select(torch.zeros_like(text_B))
-    for length in range(max_length):
+    length = 0
+    while True:
         written = _next(writer, rules, choosing, so_far, length)
         yield text_B, written
-        if length + 1 == max_length:
+        length += 1
+        if length == max_length:
             return
         is_end_B = (written.token_B == writer.topic.end_id) & (written.form_B == NO_FORM)
         if bool(is_end_B.any()):
@@ -150,7 +152,14 @@ def decode(
             text_B, written = text_B[goes_on], written.select(goes_on)
             so_far = so_far.select(goes_on)
             rules.select(goes_on)
-        so_far = writer.read(so_far, written)
+        steps = [written]
+        for _ in range(min(_left_to_copy(writer, written), max_length - length)):
+            steps.append(_copied_on(writer, steps[-1]))
+            yield text_B, steps[-1]
+            length += 1
+        if length == max_length:
+            return
+        so_far = writer.read_all(so_far, steps)
 
 
 def _next(
@@ -165,22 +174,35 @@ def _next(
         rules.note(rows_B, last, written)
         return written
 
-    position_B = last.position_B + 1
-    form_B = last.form_B.clone()
-    context_B = last.context_B.clone()
-    tokens_CFL = writer.topic.tokens_CFL
-    token_B = tokens_CFL[context_B, form_B, position_B.clamp(max=tokens_CFL.shape[2] - 1)]
-    log_prob_B = torch.zeros_like(last.log_prob_B)
+    written = _copied_on(writer, last)
     rows_X = (~copying_B).nonzero().squeeze(1)
     if len(rows_X):
         chosen = writer.choose(so_far.select(rows_X), rules.limits(length, rows_X), choosing)
         rules.note(rows_X, last.select(rows_X), chosen)
-        token_B[rows_X] = chosen.token_B
-        context_B[rows_X] = chosen.context_B
-        form_B[rows_X] = chosen.form_B
-        position_B[rows_X] = chosen.position_B
-        log_prob_B[rows_X] = chosen.log_prob_B
-    return Written(token_B, form_B, position_B, context_B, log_prob_B)
+        written.token_B[rows_X] = chosen.token_B
+        written.context_B[rows_X] = chosen.context_B
+        written.form_B[rows_X] = chosen.form_B
+        written.position_B[rows_X] = chosen.position_B
+        written.log_prob_B[rows_X] = chosen.log_prob_B
+    return written
+
+
+def _copied_on(writer: Writer, last: Written) -> Written:
+    """Give the next token of the form that each row is copying; no row's where it copies none."""
+    position_B = last.position_B + 1
+    form_B, context_B = last.form_B.clone(), last.context_B.clone()
+    tokens_CFL = writer.topic.tokens_CFL
+    token_B = tokens_CFL[context_B, form_B, position_B.clamp(max=tokens_CFL.shape[2] - 1)]
+    return Written(token_B, form_B, position_B, context_B, torch.zeros_like(last.log_prob_B))
+
+
+def _left_to_copy(writer: Writer, last: Written) -> int:
+    """Count the tokens that every row will copy before any of them chooses again."""
+    if not (writer.reads_at_once and writer.copies_whole_forms and len(last.form_B)):
+        return 0
+    length_B = writer.topic.length_CF[last.context_B, last.form_B.clamp(min=0)]
+    left_B = torch.where(last.form_B != NO_FORM, length_B - last.position_B - 1, 0)
+    return int(left_B.min())
 
 
 def _is_copying(writer: Writer, last: Written) -> Tensor | None:

@@ -12,7 +12,14 @@ import numpy as np
 import torch
 
 from lrlm.arrays import Floats, Integers
-from lrlm.batching import NOT_A_FACT, EncodedDocument, surface_forms, unique_words
+from lrlm.batching import (
+    NOT_A_FACT,
+    EncodedDocument,
+    NumberedNames,
+    Parts,
+    surface_forms,
+    type_name,
+)
 from lrlm.corpora import Linker, check_text
 from lrlm.errors import InputError
 from lrlm.generation.decoding import Rules, decode
@@ -53,13 +60,13 @@ class Sampler:
             for relation in self.relations
             for form in surface_forms(relation)
         ]
-        self.writer = run.model.writer(encode_topic(run, self.relations))
+        self.writer = run.model.writer(encode_topic(run, topic.names[0], self.relations))
         if options.must_use and not self.writer.uses_relations:
             raise InputError(
                 f"a {run.model.label} writes words only and uses no relations; must_use needs a"
                 " model that copies names, such as LRLM"
             )
-        generator = torch.Generator(next(run.model.parameters()).device).manual_seed(seed)
+        generator = torch.Generator(run.model.device).manual_seed(seed)
         self._choosing = Choosing(
             options.temperature, options.top_k, options.top_p, options.greedy, generator
         )
@@ -125,9 +132,10 @@ class Sampler:
     def marginal_log_probs(self, texts: Sequence[PieceWriter]) -> list[float]:
         """Give log P(text | prompt) of each text, the end not counted, summed over how it was made.
 
-        Alias LM is told the same names as it was told when it wrote.
+        What was read before the text when it was written is read again: of Alias LM, the same
+        names.
         """
-        documents = [self._encode(self._link(text)) for text in texts]
+        documents = [self._encode(self._link(text), text) for text in texts]
         totals: list[float] = []
         for start in range(0, len(documents), _SCORED_AT_ONCE):
             totals += self._log_probs(documents[start : start + _SCORED_AT_ONCE])
@@ -177,11 +185,14 @@ class Sampler:
         kept = (each for each in linked.mentions if not each.start < prompt < each.end)
         return replace(linked, mentions=tuple(kept))
 
-    def _encode(self, document: LinkedDocument) -> EncodedDocument:
-        encoded = self._run.encoder.encode_one(document)
-        if encoded.aliases is None:
-            return encoded
-        return replace(encoded, aliases=self.writer.topic.aliases_P.cpu().numpy())
+    def _encode(self, document: LinkedDocument, text: PieceWriter | None = None) -> EncodedDocument:
+        """Encode the prompt, or a text with the tokens that it was written in."""
+        encoder, space = self._run.encoder, self._run.space
+        encoded = space.encode(document) if text is None else text.encoded(space, document)
+        prompt = len(encoded.tokens_N) if text is None else self._encoded_prompt.tokens
+        encoded = encoded.without_reaching_out(prompt)
+        written = encoder.encode_tokens(document, encoded)
+        return replace(written, preface_P=self.writer.topic.preface_P.cpu().numpy())
 
     def _log_probs(self, documents: list[EncodedDocument]) -> list[float]:
         found = document_nats(self._run.model, self._run.collator.windows(documents))
@@ -189,11 +200,10 @@ class Sampler:
         return log_probs
 
 
-def encode_topic(run: Run, relations: Sequence[LinkableRelation]) -> EncodedTopic:
+def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) -> EncodedTopic:
     """Write a topic's relations and all their forms as tensors."""
-    parameter = next(run.model.parameters())
-    encoder, space = run.encoder, run.space
-    types_R, objects_R = encoder.relation_ids(relations)
+    model, encoder, space = run.model, run.encoder, run.space
+    types_R, objects_R, names_NW = _relation_ids(run, relations)
     forms = [form for relation in relations for form in surface_forms(relation)]
     tokens = [
         [space.encode_form(form, before=space.example_before(context)) for form in forms]
@@ -207,21 +217,43 @@ def encode_topic(run: Run, relations: Sequence[LinkableRelation]) -> EncodedTopi
             tokens_CFL[context, place, : len(ids)] = ids
 
     def here(numbers: Integers | Floats) -> torch.Tensor:
-        return torch.from_numpy(numbers).to(parameter.device)
+        return torch.from_numpy(numbers).to(model.device)
 
-    features_FW = run.features.featuriser.vectors([form.words for form in forms])
+    features_FW = run.names.vectors([form.words for form in forms])
     counts_R = [len(relation.forms) for relation in relations]
     return EncodedTopic(
         types_R=here(types_R),
         objects_R=here(objects_R),
+        names_NW=None if names_NW is None else here(names_NW).to(model.dtype),
         relation_F=here(np.repeat(np.arange(len(relations)), counts_R)),
-        features_FW=here(features_FW).to(parameter.dtype),
+        features_FW=here(features_FW).to(model.dtype),
         tokens_CFL=here(tokens_CFL),
         length_CF=here(length_CF),
-        aliases_P=here(encoder.encode_aliases(_canonical_forms(relations))),
+        preface_P=here(encoder.preface(title, relations).tokens_P),
+        start_id=space.start_id,
         end_id=space.end_id,
         context_after=space.context_after,
+        bound_F=_bound_forms(space, tokens[0]),
     )
+
+
+def _bound_forms(space: TokenSpace, forms: Sequence[Sequence[int]]) -> torch.Tensor | None:
+    """Say which forms a new word must follow; None where every token is a word."""
+    if space.begins_word is None:
+        return None
+    return torch.tensor([space.binds(tokens[-1]) for tokens in forms], dtype=torch.bool)
+
+
+def _relation_ids(
+    run: Run, relations: Sequence[LinkableRelation]
+) -> tuple[Integers, Integers, Floats | None]:
+    """Give the ids of types and objects or, where vectors are made from names, their numbers."""
+    if Parts.NAMES not in run.encoder.parts:
+        return *run.encoder.relation_ids(relations), None
+    names = NumberedNames()
+    types_R = names.numbers(type_name(relation.type) for relation in relations)
+    objects_R = names.numbers(relation.forms[0] for relation in relations)
+    return types_R, objects_R, run.names.vectors(names.listed)
 
 
 def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str, ...], ...]:
@@ -230,11 +262,6 @@ def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str
         space.form_tokens(form, before=space.example_before(context))
         for context in range(space.contexts)
     )
-
-
-def _canonical_forms(relations: Sequence[LinkableRelation]) -> list[SurfaceForm]:
-    """List the first form of every object, each once."""
-    return unique_words(surface_forms(relation)[0] for relation in relations)
 
 
 @torch.inference_mode()

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 from lrlm.generation.generated_text import Piece, PieceSource
 from lrlm.models.writing import NO_FORM
-from lrlm.text import GrowingText, LinkableRelation, Profile, SurfaceForm, Tokens
+from lrlm.text import (
+    EncodedText,
+    GrowingText,
+    LinkableRelation,
+    LinkedDocument,
+    Profile,
+    SurfaceForm,
+    Tokens,
+    TokenSpace,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,10 @@ class PieceWriter:
     def words(self, profile: Profile) -> Tokens:
         """Cut the text into words, for linking."""
         return self._growing.words(profile)
+
+    def encoded(self, space: TokenSpace, document: LinkedDocument) -> EncodedText:
+        """Give the linked text in the tokens that it was written in."""
+        return space.encode_written(document, self._growing)
 
     def add(self, token: WrittenToken) -> list[Piece]:
         """Take the next token, and give the pieces that are complete with it."""

@@ -4,11 +4,18 @@ from lrlm.heads.choosing import Choosing, taken
 from lrlm.heads.clusters import SoftmaxCost, choose_cutoffs, measure_softmax_cost
 from lrlm.heads.copying import (
     FormHead,
+    NamedVectors,
     RelationConfig,
     RelationHead,
     RelationVectors,
     SourceHead,
     VectorTable,
+)
+from lrlm.heads.pretrained import (
+    PretrainedChooser,
+    PretrainedEmbedding,
+    PretrainedHead,
+    PretrainedLayersConfig,
 )
 from lrlm.heads.tokens import (
     TOKEN_LAYERS,
@@ -24,6 +31,11 @@ __all__ = [
     "TOKEN_LAYERS",
     "Choosing",
     "FormHead",
+    "NamedVectors",
+    "PretrainedChooser",
+    "PretrainedEmbedding",
+    "PretrainedHead",
+    "PretrainedLayersConfig",
     "RelationConfig",
     "RelationHead",
     "RelationVectors",

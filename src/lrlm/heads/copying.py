@@ -5,6 +5,7 @@ vectors of a table, Q choices of a form (a state and an object), F forms of all 
 a relation's vector or of form features.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -12,15 +13,22 @@ from torch import Tensor, nn
 
 from lrlm.arrays import UNSEEN
 from lrlm.checks import WIDEST, check_range, check_rate, check_shape
+from lrlm.errors import InputError
 
 
 class SourceHead(nn.Module):
     """P(π | h) = softmax(W_π h + b_π): whether the next segment is a word or is copied."""
 
-    def __init__(self, state_size: int) -> None:
+    def __init__(self, state_size: int, *, first_rate: float | None = None) -> None:
+        """With `first_rate`, training begins at this probability of a relation in every state."""
         super().__init__()
         self.state_size = state_size
         self.linear = nn.Linear(state_size, 2)
+        if first_rate is not None:
+            nn.init.zeros_(self.linear.weight)
+            odds = math.log(first_rate / (1 - first_rate))
+            with torch.no_grad():
+                self.linear.bias.copy_(torch.tensor([-odds / 2, odds / 2]))
 
     def forward(self, states_XD: Tensor, has_relations_X: Tensor) -> tuple[Tensor, Tensor]:
         """Give log P(word) and log P(relation) of each state: (X,), (X,).
@@ -55,6 +63,12 @@ class RelationConfig:
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
     tuned_types: bool = False
     """Whether training also changes the given vectors of relation types (not in the paper)."""
+    first_rate: float | None = None
+    """How probable a relation is before anything was learned; none for whatever chance gives (the
+    paper's)."""
+    names: bool = False
+    """Whether the vectors of types and objects are made from their names, by a learned map, so that
+    a graph that was never seen has them too (not in the paper)."""
     summary: bool = False
     """Whether LRLM reads the mean of the topic's relations before the text (not in the paper)."""
 
@@ -63,6 +77,10 @@ class RelationConfig:
         for name in ("type_size", "object_size", "hidden_size"):
             check_range(f"model.relations.{name}", getattr(self, name), 1, WIDEST)
         check_rate("model.relations.unseen_rate", self.unseen_rate)
+        if self.first_rate is not None and not 0 < self.first_rate < 1:
+            raise InputError(
+                f"model.relations.first_rate must be between 0 and 1, not {self.first_rate}"
+            )
 
 
 class VectorTable(nn.Module):
@@ -117,13 +135,45 @@ class RelationVectors(nn.Module):
         self.unseen_rate = unseen_rate
         self.output_size = types.width + objects.width
 
-    def forward(self, types_BR: Tensor, objects_BR: Tensor) -> Tensor:
-        """Give the vectors of relations: (B, R, W)."""
+    def forward(
+        self, types_BR: Tensor, objects_BR: Tensor, names_NW: Tensor | None = None
+    ) -> Tensor:
+        """Give the vectors of relations by the ids of their types and objects: (B, R, W)."""
+        assert names_NW is None, "the collator serves another model"
         check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
         if self.training and self.unseen_rate > 0:
             dropped_BR = torch.rand(types_BR.shape, device=types_BR.device) < self.unseen_rate
             types_BR = types_BR.masked_fill(dropped_BR, UNSEEN)
         return torch.cat([self.types(types_BR), self.objects(objects_BR)], dim=-1)
+
+
+class NamedVectors(nn.Module):
+    """e = [vector of the type; vector of the object], each made from the features of its name.
+
+    So a type or an object that was never seen has a vector that says what it is.
+    """
+
+    def __init__(self, feature_size: int, type_size: int, object_size: int) -> None:
+        super().__init__()
+        self.types = nn.Linear(feature_size, type_size)
+        self.objects = nn.Linear(feature_size, object_size)
+        self.output_size = type_size + object_size
+
+    def forward(
+        self, types_BR: Tensor, objects_BR: Tensor, names_NW: Tensor | None = None
+    ) -> Tensor:
+        """Give the vectors of relations whose types and objects are numbers of names: (B, R, W)."""
+        check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
+        assert names_NW is not None, "the collator serves another model"
+        check_shape("names_NW", names_NW, (None, self.types.in_features))
+        embedding = nn.functional.embedding
+        return torch.cat(
+            [
+                embedding(types_BR, self.types(names_NW)),
+                embedding(objects_BR, self.objects(names_NW)),
+            ],
+            dim=-1,
+        )
 
 
 class RelationHead(nn.Module):

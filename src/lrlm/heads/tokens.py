@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
+import torch
 from torch import Tensor, nn
 
 from lrlm.backbones import Backbone
@@ -39,12 +40,22 @@ class TokenChooser(ABC):
 
     @abstractmethod
     def choose(
-        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+        self,
+        states_XD: Tensor,
+        may_end_X: Tensor,
+        choosing: Choosing,
+        *,
+        fresh_X: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Choose a token for each state: ids, and log P(token | h) under the model: (X,), (X,).
 
-        Where `may_end_X` is false, the token that ends a text is not chosen.
+        Where `may_end_X` is false, the token that ends a text is not chosen. Where `fresh_X` is
+        true, only a token that begins a new word is; its log-probability is still that among all.
         """
+
+    def log_fresh(self, states_XD: Tensor) -> Tensor:
+        """Give log P(the next token begins a new word | h), 0 where tokens are words: (X,)."""
+        return states_XD.new_zeros(len(states_XD))
 
 
 class TokenHead(nn.Module, ABC):
@@ -53,6 +64,14 @@ class TokenHead(nn.Module, ABC):
     @abstractmethod
     def log_probs(self, states_XD: Tensor, targets_X: Tensor) -> Tensor:
         """Give log P(target | h) of each state: (X,)."""
+
+    def log_probs_and_fresh(self, states_XD: Tensor, targets_X: Tensor) -> tuple[Tensor, Tensor]:
+        """Give log P(target | h), and log P(the next token begins a new word | h): (X,), (X,).
+
+        The latter is 0 where tokens are words.
+        """
+        log_probs_X = self.log_probs(states_XD, targets_X)
+        return log_probs_X, torch.zeros_like(log_probs_X)
 
     @abstractmethod
     def chooser(self, *, end_id: int) -> TokenChooser:
@@ -69,14 +88,26 @@ class TokenLayersConfig(ABC):
     """What configurations call it."""
 
     @abstractmethod
-    def embedding(self, tokens: int) -> TokenEmbedding:
-        """Make the vectors that so many tokens are read as."""
+    def embedding(self, tokens: int, *, backbone: Backbone | None = None) -> TokenEmbedding:
+        """Make the vectors that so many tokens are read as.
+
+        `backbone` is the one that will read them, where it can read one width only.
+        """
 
     @abstractmethod
     def head(
-        self, state_size: int, tokens: int, *, embedding: TokenEmbedding, backbone: Backbone
+        self,
+        state_size: int,
+        tokens: int,
+        *,
+        embedding: TokenEmbedding,
+        backbone: Backbone,
+        begins_word_V: Tensor | None = None,
     ) -> TokenHead:
-        """Make the distribution over so many tokens, for states of this width."""
+        """Make the distribution over so many tokens, for states of this width.
+
+        `begins_word_V` says which tokens begin a new word; None where every token is a word.
+        """
 
     def fitted(self, counts: Sequence[int] | None, cost: SoftmaxCost | None = None) -> Self:
         """Choose what is left open for tokens with these counts; the result is what a run saves.

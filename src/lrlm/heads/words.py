@@ -64,15 +64,22 @@ class WordConfig(TokenLayersConfig):
                 f" projection_size is {self.projection_size}"
             )
 
-    def embedding(self, tokens: int) -> "WordEmbedding":
+    def embedding(self, tokens: int, *, backbone: Backbone | None = None) -> "WordEmbedding":
         """Make a table of vectors, narrower for rare words."""
+        del backbone
         return WordEmbedding(self, tokens)
 
     def head(
-        self, state_size: int, tokens: int, *, embedding: TokenEmbedding, backbone: Backbone
+        self,
+        state_size: int,
+        tokens: int,
+        *,
+        embedding: TokenEmbedding,
+        backbone: Backbone,
+        begins_word_V: Tensor | None = None,
     ) -> "WordHead":
         """Make a softmax, full or adaptive, which may share its vectors with the embedding."""
-        del backbone
+        del backbone, begins_word_V
         assert isinstance(embedding, WordEmbedding), "a configuration is given what it made"
         return WordHead(self, state_size, tokens, embedding=embedding)
 
@@ -274,13 +281,19 @@ class WordChooser(TokenChooser):
         self._frequent = len(head.clusters[0])
 
     def choose(
-        self, states_XD: Tensor, may_end_X: Tensor, choosing: Choosing
+        self,
+        states_XD: Tensor,
+        may_end_X: Tensor,
+        choosing: Choosing,
+        *,
+        fresh_X: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Choose a word for each state: ids and log P(word | h) under the model itself, (X,), (X,).
 
-        Very many states are taken some at a time, for there is a number for each of them and each
-        word.
+        Every word is a new one, so `fresh_X` forbids nothing. Very many states are taken some at a
+        time, for there is a number for each of them and each word.
         """
+        del fresh_X  # every token is a word
         rows = max(_MOST_SCORES // self._clusters[-1].last, 1)
         parts = [
             self._choose(states_XD[first : first + rows], may_end_X[first : first + rows], choosing)

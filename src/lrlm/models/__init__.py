@@ -18,7 +18,7 @@ from lrlm.models.reading import (
     lattice_of,
     read_documents,
 )
-from lrlm.models.vanilla import AliasLM, VanillaLM
+from lrlm.models.vanilla import AliasLM, PromptedLM, VanillaLM
 
 __all__ = [
     "MODELS",
@@ -29,6 +29,7 @@ __all__ = [
     "ModelParts",
     "ModelSizes",
     "NeuralKnowledgeLM",
+    "PromptedLM",
     "ScoredDocument",
     "VanillaLM",
     "WindowReader",

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from lrlm.backbones import Backbone, BackboneConfig, LstmConfig
+from lrlm.batching import Parts, PrefaceConfig
 from lrlm.checks import WIDEST, check_range
 from lrlm.errors import InputError
 from lrlm.heads import (
     FormHead,
+    NamedVectors,
     RelationConfig,
     RelationVectors,
     SoftmaxCost,
@@ -24,10 +26,11 @@ from lrlm.heads import (
 from lrlm.models.language_model import LanguageModel
 from lrlm.models.lrlm import LatentRelationLM
 from lrlm.models.nklm import NeuralKnowledgeLM
-from lrlm.models.vanilla import AliasLM, VanillaLM
+from lrlm.models.vanilla import AliasLM, PromptedLM, VanillaLM
 
 MODELS: dict[str, type[VanillaLM | NeuralKnowledgeLM]] = {
-    model.kind: model for model in (VanillaLM, AliasLM, NeuralKnowledgeLM, LatentRelationLM)
+    model.kind: model
+    for model in (VanillaLM, AliasLM, PromptedLM, NeuralKnowledgeLM, LatentRelationLM)
 }
 """Every model that a configuration can name."""
 
@@ -37,12 +40,17 @@ class ModelConfig:
     """All sizes of a model; with the vocabulary and the features it determines every weight."""
 
     kind: str = "lrlm"
-    """The model: vanilla, alias, nklm or lrlm."""
+    """The model: vanilla, alias, prompted, nklm or lrlm."""
     backbone: BackboneConfig = field(default_factory=LstmConfig)
     """The sequence model that reads the text."""
     words: TokenLayersConfig = field(default_factory=WordConfig)
     """How tokens are read and written."""
     relations: RelationConfig = field(default_factory=RelationConfig)
+    facts_in_context: bool = False
+    """Whether LRLM reads the topic's facts before the text, as Prompted LM does (not in the
+    paper)."""
+    preface: PrefaceConfig = field(default_factory=PrefaceConfig)
+    """How facts are written where they are read before the text."""
     positions: int = 20
     """Tokens of a form that NKLM can copy; longer forms are not annotated for it."""
     position_size: int = 40
@@ -55,10 +63,26 @@ class ModelConfig:
         check_range("model.positions", self.positions, 1, WIDEST)
         check_range("model.position_size", self.position_size, 1, WIDEST)
 
+        if self.facts_in_context and not self.model.can_read_facts:
+            raise InputError(
+                f"model.facts_in_context is for models that copy names, not for {self.kind}; the"
+                " model 'prompted' reads facts and copies nothing"
+            )
+
     @property
     def model(self) -> type[LanguageModel]:
         """The class that `kind` names."""
         return MODELS[self.kind]
+
+    @property
+    def reads(self) -> Parts:
+        """What the model reads of a document beside its tokens."""
+        parts = self.model.reads
+        if self.facts_in_context:
+            parts |= Parts.FACTS
+        if Parts.RELATIONS in parts and self.relations.names:
+            parts |= Parts.NAMES
+        return parts
 
 
 def with_cutoffs(
@@ -86,6 +110,8 @@ class ModelSizes:
     type_vectors: Tensor | None = None
     object_vectors: Tensor | None = None
     """Objects without a given vector share a learned one."""
+    begins_word: Tensor | None = None
+    """Which tokens begin a new word; None where every token is a word."""
 
 
 class ModelParts:
@@ -94,26 +120,49 @@ class ModelParts:
     def __init__(self, config: ModelConfig, sizes: ModelSizes) -> None:
         self.config = config
         self._sizes = sizes
-        self.embedding = config.words.embedding(sizes.tokens)
+        width = config.backbone.fixed_input_size()
+        self._backbone = None if width is None else config.backbone.build(width)
+        self.embedding = config.words.embedding(sizes.tokens, backbone=self._backbone)
         """The vectors that tokens are read as."""
 
     def backbone(self, input_size: int) -> Backbone:
         """Make the backbone for inputs of this width."""
-        return self.config.backbone.build(input_size)
+        if self._backbone is None:
+            return self.config.backbone.build(input_size)
+        if self._backbone.input_size != input_size:
+            raise InputError(
+                f"the backbone {self.config.backbone.name!r} reads vectors of width"
+                f" {self._backbone.input_size}, but {self.config.model.label} gives it"
+                f" {input_size}; {self._what_fits()}"
+            )
+        return self._backbone
+
+    def _what_fits(self) -> str:
+        """Say what can be done where a backbone cannot read the vectors of a model."""
+        if self.config.model.reads_tokens_only:
+            return f"set model.words.name to {self.config.backbone.name!r}"
+        fitting = [kind for kind, model in MODELS.items() if model.reads_tokens_only]
+        return f"the models that fit it are: {', '.join(fitting)}"
 
     def word_head(self, state_size: int, backbone: Backbone) -> TokenHead:
         """Make the distribution over all tokens for states of this width."""
         return self.config.words.head(
-            state_size, self._sizes.tokens, embedding=self.embedding, backbone=backbone
+            state_size,
+            self._sizes.tokens,
+            embedding=self.embedding,
+            backbone=backbone,
+            begins_word_V=self._sizes.begins_word,
         )
 
     def form_head(self, state_size: int) -> FormHead:
         """Make the choice among the forms of an object for states of this width."""
         return FormHead(state_size, self._sizes.form_features)
 
-    def relation_vectors(self) -> RelationVectors:
+    def relation_vectors(self) -> RelationVectors | NamedVectors:
         """Make the vectors of relation types and objects."""
         config, sizes = self.config.relations, self._sizes
+        if config.names:
+            return NamedVectors(sizes.form_features, config.type_size, config.object_size)
         given = 0 if sizes.type_vectors is None else len(sizes.type_vectors)
         if given > sizes.types:
             raise InputError(

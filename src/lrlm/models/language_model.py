@@ -79,10 +79,16 @@ class LanguageModel(nn.Module, ABC):
     """What tables call it, as "LRLM"."""
     reads: ClassVar[Parts] = Parts.NOTHING
     """What it reads of a document beside its tokens."""
+    can_read_facts: ClassVar[bool] = False
+    """Whether it may also read the topic's facts before the text."""
+    reads_preface: bool = False
+    """Whether something is read before the text; it is not scored."""
     has_posteriors: ClassVar[bool] = False
     """Whether it sums over segmentations, so that it can say where a name came from."""
     copies_names: ClassVar[bool] = False
     """Whether it copies names of the topic's objects, in whole or in part."""
+    reads_tokens_only: ClassVar[bool] = True
+    """Whether its backbone reads the vectors of tokens as they are, and nothing beside them."""
     is_joint: ClassVar[bool] = False
     """Whether its figures are of a text together with one given annotation."""
     is_baseline: ClassVar[bool] = False
@@ -94,9 +100,36 @@ class LanguageModel(nn.Module, ABC):
     backbone: Backbone
     words: TokenHead
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._here: Tensor
+        # A model may have no weights of its own, but it is somewhere.
+        self.register_buffer("_here", torch.empty(0), persistent=False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self._here.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of the numbers that it computes with."""
+        return self._here.dtype
+
     def begin(self, window: Window) -> State:
-        """Give the state before the first window of a batch."""
-        return self.backbone.initial_state(len(window.lengths_B))
+        """Give the state before the first window of a batch, after its prefaces were read."""
+        state = self.backbone.initial_state(len(window.lengths_B))
+        if not self.reads_preface or window.kept is not None:
+            return state
+        assert window.preface_BP is not None, "the collator serves another model"
+        assert window.preface_lengths_B is not None
+        return self.read_preface(window.preface_BP, window.preface_lengths_B, state)
+
+    def read_preface(self, tokens_BP: Tensor, lengths_B: Tensor, state: State) -> State:
+        """Give the state after tokens were read that are not scored."""
+        after: State
+        _, after = self.backbone(self.embedding(tokens_BP), lengths_B, state)
+        return after
 
     @abstractmethod
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:

@@ -5,7 +5,6 @@ states, R relations of a row, E candidate edges, S places of a row where edges s
 form, F forms, W widths.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -16,6 +15,7 @@ from lrlm.batching import Edges, Parts, TopicRelations, Window
 from lrlm.heads import (
     Choosing,
     FormHead,
+    NamedVectors,
     RelationHead,
     RelationVectors,
     SourceHead,
@@ -26,6 +26,7 @@ from lrlm.heads import (
 from lrlm.models.language_model import WindowScores, flat, unflat
 from lrlm.models.vanilla import VanillaLM, VanillaWriter
 from lrlm.models.writing import NO_FORM, EncodedTopic, Limits, Writer, WritingState, Written
+from lrlm.text import NO_FORM_HERE
 
 if TYPE_CHECKING:
     from lrlm.models.building import ModelParts
@@ -43,6 +44,7 @@ class LatentRelationLM(VanillaLM):
     kind: ClassVar[str] = "lrlm"
     label: ClassVar[str] = "LRLM"
     reads: ClassVar[Parts] = Parts.RELATIONS | Parts.EDGES
+    can_read_facts: ClassVar[bool] = True
     has_posteriors: ClassVar[bool] = True
     copies_names: ClassVar[bool] = True
     is_baseline: ClassVar[bool] = False
@@ -54,10 +56,11 @@ class LatentRelationLM(VanillaLM):
         words: TokenHead,
         *,
         source: SourceHead,
-        vectors: RelationVectors,
+        vectors: RelationVectors | NamedVectors,
         relations: RelationHead,
         forms: FormHead,
         summary: bool = False,
+        reads_preface: bool = False,
     ) -> None:
         """With `summary`, the mean of the topic's relations is read before the first token.
 
@@ -69,6 +72,7 @@ class LatentRelationLM(VanillaLM):
         self.vectors = vectors
         self.relations = relations
         self.forms = forms
+        self.reads_preface = reads_preface
         self.summary = nn.Linear(vectors.output_size, embedding.output_size) if summary else None
 
     @classmethod
@@ -81,34 +85,38 @@ class LatentRelationLM(VanillaLM):
             parts.embedding,
             backbone,
             parts.word_head(size, backbone),
-            source=SourceHead(size),
+            source=SourceHead(size, first_rate=relations.first_rate),
             vectors=vectors,
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
             summary=relations.summary,
+            reads_preface=parts.config.facts_in_context,
         )
 
     def begin(self, window: Window) -> State:
         """Give the state before the first window, which may know the topic's relations."""
-        relations = window.relations
-        assert relations is not None, "the collator serves another model"
-        return self.read_topic(
-            super().begin(window), relations.types_BR, relations.objects_BR, relations.mask_BR
-        )
+        state = super().begin(window)
+        return state if self.summary is None else self.read_topic(state, window.relations)
 
-    def read_topic(
-        self, state: State, types_BR: Tensor, objects_BR: Tensor, mask_BR: Tensor
-    ) -> State:
+    def read_topic(self, state: State, relations: TopicRelations | None) -> State:
         """Read the summary of each row's topic, where the model has one."""
         if self.summary is None:
             return state
-        known_BR1 = mask_BR[..., None]
-        total_BW = self.vectors(types_BR, objects_BR).masked_fill(~known_BR1, 0.0).sum(1)
+        assert relations is not None, "the collator serves another model"
+        known_BR1 = relations.mask_BR[..., None]
+        total_BW = self._vectors_of(relations).masked_fill(~known_BR1, 0.0).sum(1)
         mean_BW = total_BW / known_BR1.sum(1).clamp(min=1)
-        one_B = torch.ones(len(mask_BR), dtype=torch.long, device=mask_BR.device)
+        one_B = torch.ones(len(known_BR1), dtype=torch.long, device=known_BR1.device)
         after: State
         _, after = self.backbone(self.summary(mean_BW)[:, None], one_B, state)
         return after
+
+    def _vectors_of(self, relations: TopicRelations) -> Tensor:
+        """Give the vectors of relations: (B, R, W)."""
+        vectors_BRW: Tensor = self.vectors(
+            relations.types_BR, relations.objects_BR, relations.names_NW
+        )
+        return vectors_BRW
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
@@ -117,18 +125,27 @@ class LatentRelationLM(VanillaLM):
         assert edges is not None, "the collator serves another model"
         assert relations is not None, "the collator serves another model"
         states_XD = flat(states_BTD, window)
-        has_relations_B = relations.mask_BR.any(1)
-        has_relations_X = flat(has_relations_B[:, None].expand_as(window.mask_BT), window)
-        log_word_X, log_relation_X = self.source(states_XD, has_relations_X)
-        token_X = self.words.log_probs(states_XD, flat(window.targets_BT, window))
-        source_E = unflat(log_relation_X, window)[edges.row_E, edges.start_E]
+        can_copy_BT = relations.mask_BR.any(1)[:, None].expand_as(window.mask_BT)
+        if window.may_copy_BT is not None:
+            can_copy_BT = can_copy_BT & window.may_copy_BT
+        log_word_X, log_relation_X = self.source(states_XD, flat(can_copy_BT, window))
+        token_X, fresh_X = self.token_log_probs(states_XD, window, fresh=edges.bound_E is not None)
+        score_E = (
+            unflat(log_relation_X, window)[edges.row_E, edges.start_E]
+            + self._relation_log_probs(states_BTD, relations, edges)
+            + self._form_log_probs(states_BTD, edges)
+        )
+        if fresh_X is not None and edges.bound_E is not None:
+            # After a whole name the next step is a relation or a token that begins a word: this is
+            # how probable that is in all, and by it the next step is divided.
+            log_after_X = torch.logaddexp(log_word_X + fresh_X, log_relation_X)
+            log_after_E = unflat(log_after_X, window)[edges.row_E, edges.end_E]
+            score_E = score_E - torch.where(edges.bound_E, log_after_E, 0.0)
         scores = WindowScores(
             token_BT=unflat(token_X, window),
             choice_BT=unflat(log_word_X, window),
             edges=edges,
-            score_E=source_E
-            + self._relation_log_probs(states_BTD, relations, edges)
-            + self._form_log_probs(states_BTD, edges),
+            score_E=score_E,
         )
         return scores, state
 
@@ -137,7 +154,7 @@ class LatentRelationLM(VanillaLM):
     ) -> Tensor:
         """Give log P(e | h) of each edge, over all relations of its topic: (E,)."""
         rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
-        vectors_BRW = self.vectors(relations.types_BR, relations.objects_BR)
+        vectors_BRW = self._vectors_of(relations)
         log_probs_BSR: Tensor = self.relations.log_probs(
             states_BTD[rows_B1, edges.place_BS], vectors_BRW, relations.mask_BR
         )
@@ -152,11 +169,7 @@ class LatentRelationLM(VanillaLM):
 
     def writer(self, topic: EncodedTopic) -> Writer:
         """Give what writes words and whole forms: the paper's Algorithm 1."""
-        all_1R = torch.ones_like(topic.types_R[None], dtype=torch.bool)
-        before = self.read_topic(
-            self.backbone.initial_state(1), topic.types_R[None], topic.objects_R[None], all_1R
-        )
-        return LrlmWriter(self, topic, before=before)
+        return LrlmWriter(self, topic)
 
 
 class LrlmWriter(VanillaWriter):
@@ -165,11 +178,19 @@ class LrlmWriter(VanillaWriter):
     uses_relations = True
     copies_whole_forms = True
 
-    def __init__(self, model: LatentRelationLM, topic: EncodedTopic, *, before: State) -> None:
-        super().__init__(model, topic, before=before)
+    def __init__(self, model: LatentRelationLM, topic: EncodedTopic) -> None:
+        super().__init__(model, topic)
         self._model = model
-        self._vectors_1RW = model.vectors(topic.types_R[None], topic.objects_R[None])
         self._all_1R = torch.ones_like(topic.types_R[None], dtype=torch.bool)
+        self._before = model.read_topic(
+            self._before,
+            TopicRelations(
+                topic.types_R[None], topic.objects_R[None], self._all_1R, topic.names_NW
+            ),
+        )
+        self._vectors_1RW = model.vectors(
+            topic.types_R[None], topic.objects_R[None], topic.names_NW
+        )
         self._forms_RF = topic.forms_RF
         self._form_counts_FR = self._forms_RF.T.to(topic.features_FW.dtype)
 
@@ -177,36 +198,67 @@ class LrlmWriter(VanillaWriter):
         """Choose a word for each row, or the first token of a form."""
         if not self.topic.relations:
             return super().choose(so_far, limits, choosing)
-        states_XD = so_far.states_BD
-        log_source_X2 = self._model.source.log_probs(states_XD)
+        states_XD, last = so_far.states_BD, so_far.last
+        context_X = self.topic.context_after(last.token_B)
+        named_X = self._is_after_name(last)
+        log_source_X2, log_fresh_X = self._log_source(states_XD, context_X, named_X)
         chances_X2 = log_source_X2
         if not limits.is_free:
             possible_X2 = torch.stack([limits.word_X, limits.form_XF.any(1)], dim=1)
+            possible_X2[:, _WORD] |= context_X == NO_FORM_HERE
             chances_X2 = log_source_X2.masked_fill(~possible_X2, -torch.inf)
         source_X = choosing.choose(chances_X2)
-        if not bool(source_X.any()):
-            written = super().choose(so_far, limits, choosing)
-            return replace(written, log_prob_B=written.log_prob_B + log_source_X2[:, _WORD])
         log_prob_X = taken(log_source_X2, source_X)
         token_X, form_X = torch.zeros_like(source_X), torch.full_like(source_X, NO_FORM)
-        position_X, context_X = torch.zeros_like(source_X), torch.zeros_like(source_X)
+        position_X, form_context_X = torch.zeros_like(source_X), torch.zeros_like(source_X)
 
         place_Y = (source_X == _WORD).nonzero().squeeze(1)
         if len(place_Y):
             token_Y, log_prob_Y = self._words.choose(
-                states_XD[place_Y], limits.may_end_X[place_Y], choosing
+                states_XD[place_Y],
+                limits.may_end_X[place_Y],
+                choosing,
+                fresh_X=None if named_X is None else named_X[place_Y],
             )
             token_X[place_Y] = token_Y
             log_prob_X[place_Y] += log_prob_Y
+            if log_fresh_X is not None:  # the choice of a word was one among those words alone
+                log_prob_X[place_Y] -= log_fresh_X[place_Y]
         if len(place_Y) < len(source_X):
             place_Y = (source_X == _RELATION).nonzero().squeeze(1)
             form_Y, log_prob_Y = self._form(states_XD[place_Y], limits.form_XF[place_Y], choosing)
-            context_Y = self.topic.context_after(so_far.last.token_B[place_Y])
+            context_Y = context_X[place_Y]
             token_X[place_Y] = self.topic.tokens_CFL[context_Y, form_Y, 0]
             form_X[place_Y] = form_Y
-            context_X[place_Y] = context_Y
+            form_context_X[place_Y] = context_Y
             log_prob_X[place_Y] += log_prob_Y
-        return Written(token_X, form_X, position_X, context_X, log_prob_X)
+        return Written(token_X, form_X, position_X, form_context_X, log_prob_X)
+
+    def _is_after_name(self, last: Written) -> Tensor | None:
+        """Say which rows have just ended a name that a new word must follow; None if none has."""
+        bound_F = self.topic.bound_F
+        if bound_F is None:
+            return None
+        named_X = (last.form_B != NO_FORM) & bound_F[last.form_B.clamp(min=0)]
+        return named_X if bool(named_X.any()) else None
+
+    def _log_source(
+        self, states_XD: Tensor, context_X: Tensor, named_X: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Give log P(word) and log P(relation): (X, 2).
+
+        Where a new word must begin, that is part of P(word), and what it costs, 0 elsewhere, is
+        given too: (X,).
+        """
+        is_closed_X = context_X == NO_FORM_HERE
+        log_word_X, log_relation_X = self._model.source(states_XD, ~is_closed_X)
+        log_source_X2 = torch.stack([log_word_X, log_relation_X], dim=1)
+        if named_X is None:
+            return log_source_X2, None
+        log_fresh_X = torch.where(named_X, self._words.log_fresh(states_XD), 0.0)
+        log_source_X2 = torch.stack([log_word_X + log_fresh_X, log_relation_X], dim=1)
+        normed_X2 = torch.where(named_X[:, None], log_source_X2.log_softmax(1), log_source_X2)
+        return normed_X2, log_fresh_X
 
     def _form(
         self, states_YD: Tensor, allowed_YF: Tensor, choosing: Choosing

@@ -15,7 +15,15 @@ from torch.nn.functional import logsigmoid
 
 from lrlm.backbones import Backbone, State
 from lrlm.batching import NOT_A_FACT, HardAnnotation, Parts, Window
-from lrlm.heads import Choosing, FormHead, RelationVectors, TokenEmbedding, TokenHead, taken
+from lrlm.heads import (
+    Choosing,
+    FormHead,
+    NamedVectors,
+    RelationVectors,
+    TokenEmbedding,
+    TokenHead,
+    taken,
+)
 from lrlm.models.language_model import LanguageModel, WindowScores
 from lrlm.models.writing import NO_FORM, EncodedTopic, Limits, Writer, WritingState, Written
 
@@ -53,6 +61,7 @@ class NeuralKnowledgeLM(LanguageModel):
     label: ClassVar[str] = "NKLM"
     reads: ClassVar[Parts] = Parts.RELATIONS | Parts.COPIES
     copies_names: ClassVar[bool] = True
+    reads_tokens_only: ClassVar[bool] = False
     is_joint: ClassVar[bool] = True
     is_baseline: ClassVar[bool] = True
     footnote: ClassVar[str] = "† joint probability of the text and one given annotation."
@@ -63,7 +72,7 @@ class NeuralKnowledgeLM(LanguageModel):
         backbone: Backbone,
         words: TokenHead,
         *,
-        vectors: RelationVectors,
+        vectors: RelationVectors | NamedVectors,
         forms: FormHead,
         hidden_size: int,
         positions: int,
@@ -129,7 +138,8 @@ class NeuralKnowledgeLM(LanguageModel):
     def fact_vectors(self, window: Window) -> Tensor:
         """Give the vectors of each topic's facts, "not a fact" first: (B, G, W)."""
         assert window.relations is not None, "the collator serves another model"
-        vectors_BRW = self.vectors(window.relations.types_BR, window.relations.objects_BR)
+        relations = window.relations
+        vectors_BRW = self.vectors(relations.types_BR, relations.objects_BR, relations.names_NW)
         not_a_fact_B1W = self.not_a_fact.expand(len(vectors_BRW), 1, -1)
         return torch.cat([not_a_fact_B1W, vectors_BRW], dim=1)
 
@@ -199,7 +209,7 @@ class NklmWriter(Writer):
         self._model = model
         self._step = model.backbone.stepper()
         self._words = model.words.chooser(end_id=topic.end_id)
-        vectors_RW = model.vectors(topic.types_R[None], topic.objects_R[None])[0]
+        vectors_RW = model.vectors(topic.types_R[None], topic.objects_R[None], topic.names_NW)[0]
         self._facts_GW = torch.cat([model.not_a_fact[None], vectors_RW])
         self._mask_1G = torch.ones_like(self._facts_GW[None, :, 0], dtype=torch.bool)
         self._forms_RF = topic.forms_RF

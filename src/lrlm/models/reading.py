@@ -27,8 +27,7 @@ class WindowReader:
     def __init__(self, model: LanguageModel, *, state: State | None = None) -> None:
         """`state` is that after the windows before, where reading goes on in the middle."""
         self._model = model
-        parameter = next(model.parameters())
-        self._device, self._dtype = parameter.device, parameter.dtype
+        self._device, self._dtype = model.device, model.dtype
         self.state = state
 
     def read(self, window: Window) -> tuple[Window, WindowScores]:
@@ -62,7 +61,7 @@ def document_nats(model: LanguageModel, windows: Iterable[Window]) -> DocumentNa
     for number, window in enumerate(windows):
         here, scores = reader.read(window)
         if number == 0:
-            nats_B = next(model.parameters()).new_zeros(len(here.document_B))
+            nats_B = torch.zeros(len(here.document_B), dtype=model.dtype, device=model.device)
             end_nats_B = torch.zeros_like(nats_B)
         nats, end_nats = scores.nats(here)
         nats_B.index_add_(0, here.document_B, nats)

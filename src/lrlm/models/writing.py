@@ -5,11 +5,11 @@ middle of a form that it copies as a whole, or its model chooses.
 
 Shapes: B rows (texts), X rows that choose, D width of states, R relations of the topic, F forms of
 all of them, C contexts in which a form may stand, L tokens of the longest form, W width of form
-features, P tokens of aliases.
+features, P tokens of the preface.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -28,6 +28,8 @@ class EncodedTopic:
 
     types_R: Tensor
     objects_R: Tensor
+    names_NW: Tensor | None
+    """The relations as in `lrlm.batching.TopicRelations`."""
     relation_F: Tensor
     """Which relation a form belongs to, ascending."""
     features_FW: Tensor
@@ -35,11 +37,14 @@ class EncodedTopic:
     """The tokens of each form in each context, padded."""
     length_CF: Tensor
     """How many tokens that are."""
-    aliases_P: Tensor
-    """Tokens of the canonical form of every object, each followed by the end token (Alias LM)."""
+    preface_P: Tensor
+    """What is read before a text; its last token stands right before it."""
+    start_id: int
     end_id: int
     context_after: Callable[[Tensor], Tensor]
-    """Says in which context a form stands right after each of some tokens."""
+    """Says in which context a form stands right after each of some tokens, or that none can."""
+    bound_F: Tensor | None = None
+    """Whether what follows a form must begin a new word; None where every token is a word."""
 
     @property
     def relations(self) -> int:
@@ -127,10 +132,19 @@ class Writer(ABC):
     def read(self, so_far: WritingState, written: Written) -> WritingState:
         """Go on after a token of each row."""
 
+    reads_at_once: bool = False
+    """Whether several tokens that are known already are read faster at once."""
+
+    def read_all(self, so_far: WritingState, steps: Sequence[Written]) -> WritingState:
+        """Go on after several tokens of each row."""
+        for written in steps:
+            so_far = self.read(so_far, written)
+        return so_far
+
     def start_of_text(self) -> Written:
-        """Give the token that stands before the first one: the end token, as a word."""
+        """Give the token that stands before the first one, as a word."""
         nothing_1 = torch.zeros_like(self.topic.relation_F[:0].new_empty(1))
         log_prob_1 = self.topic.features_FW.new_zeros(1)
         return Written(
-            nothing_1 + self.topic.end_id, nothing_1 + NO_FORM, nothing_1, nothing_1, log_prob_1
+            nothing_1 + self.topic.start_id, nothing_1 + NO_FORM, nothing_1, nothing_1, log_prob_1
         )

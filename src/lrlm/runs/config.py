@@ -59,6 +59,8 @@ class TrainingConfig:
     """cpu, cuda, cuda:1 …, or auto: cuda where there is one."""
     validation_batch_size: int = 60
     """Documents in a batch of validation and evaluation."""
+    validation_documents: int | None = None
+    """Validate with the first so many documents of the validation split; none for all."""
     log_updates: int = 20
     """Updates between two lines of metrics."""
     checkpoint_minutes: float = 5.0
@@ -76,8 +78,9 @@ class TrainingConfig:
             _check_positive(f"training.{name}", getattr(self, name))
         if self.minutes is not None:
             _check_positive("training.minutes", self.minutes)
-        if self.patience is not None:
-            check_at_least("training.patience", self.patience, 1)
+        for name in ("patience", "validation_documents"):
+            if getattr(self, name) is not None:
+                check_at_least(f"training.{name}", getattr(self, name), 1)
         check_at_least("training.warm_up", self.warm_up, 0)
         check_rate("training.weight_decay", self.weight_decay)
         if not 0 < self.decay <= 1:
@@ -125,6 +128,8 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
+        if self.model.relations.names:
+            return
         given = self.features.relations.width
         for name in ("type_size", "object_size"):
             wanted = getattr(self.model.relations, name)

@@ -13,15 +13,21 @@ from lrlm.artifacts import (
     rewrite_manifests,
     write_manifest,
 )
+from lrlm.errors import InputError
 from lrlm.features import Features
-from lrlm.runs.run import CHECKPOINTS, FEATURES, METRICS, Run
+from lrlm.runs.run import BACKBONE, CHECKPOINTS, FEATURES, METRICS, Run
 from lrlm.tensor_files import write_tensors
 
 _NOT_PACKED = (MANIFEST, CHECKPOINTS, METRICS, "tensorboard", ".lock")
 
 
-def pack(run: AnyPath, out: AnyPath, *, overwrite: bool = False) -> Run:
+def pack(
+    run: AnyPath, out: AnyPath, *, with_backbone: bool = False, overwrite: bool = False
+) -> Run:
     """Copy a run without its checkpoints, with every number rounded to 16 bits.
+
+    A run on a pretrained language model names that by where it lies and by its content; with
+    `with_backbone` its files are copied along, as they are.
 
     The rounded spelling model gives other probabilities to the words of the vocabulary, so the
     share of all others is worked out anew: the probabilities of all texts still sum to one.
@@ -30,6 +36,8 @@ def pack(run: AnyPath, out: AnyPath, *, overwrite: bool = False) -> Run:
     with new_folder(Path(out), overwrite=overwrite) as draft:
         for path in sorted(whole.folder.iterdir()):
             if path.name in _NOT_PACKED or path.name.startswith("."):
+                continue
+            if path.name == BACKBONE:
                 continue
             if path.is_dir():
                 shutil.copytree(path, draft / path.name)
@@ -40,8 +48,22 @@ def pack(run: AnyPath, out: AnyPath, *, overwrite: bool = False) -> Run:
             path.unlink()  # the file may still be mapped: it is replaced, not written over
             write_tensors(path, {name: tensor.half() for name, tensor in tensors.items()})
         rewrite_manifests(draft)
+        if with_backbone:
+            _copy_backbone(whole, draft / BACKBONE)
         manifest = dict(whole.setup.manifest)
         rounded = Features.open(draft / FEATURES)
         manifest |= whole.config.vocabulary.manifest_entries(whole.space, rounded)
         write_manifest(draft, **{**manifest, "files": fingerprints_in(draft)})
     return Run.open(out)
+
+
+def _copy_backbone(run: Run, folder: Path) -> None:
+    """Copy the files of a pretrained language model."""
+    paths = run.config.model.backbone.file_paths()
+    if not paths:
+        raise InputError(
+            f"{run.folder} is not on a pretrained language model: all it needs is packed anyway"
+        )
+    folder.mkdir()
+    for path in paths:
+        shutil.copyfile(path, folder / path.name)

@@ -2,6 +2,7 @@
 
 manifest.json         what made it, from which corpus, how texts are linked
 config.toml           every value that determines the run
+backbone/             the files of a pretrained language model, if they were packed with the run
 vocabulary.json       words with an id (the files of the token space)
 features/             vectors of relations and forms, the spelling model
 weights.safetensors   the best weights so far
@@ -20,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from lrlm.arrays import Booleans
 from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
@@ -30,10 +32,11 @@ from lrlm.artifacts import (
     replace_listed,
     write_manifest,
 )
-from lrlm.batching import Collator, Encoder, IdLimits
+from lrlm.batching import Collator, Encoder, IdLimits, Parts
 from lrlm.corpora import LONGEST, Corpus, LinkOptions, check_text, link
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
+from lrlm.features.form_vectors import EmbeddedNames, NameFeaturiser
 from lrlm.heads import SoftmaxCost
 from lrlm.knowledge import Topic
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
@@ -48,6 +51,8 @@ FORMAT = "lrlm run"
 VERSION = 1
 CONFIG = "config.toml"
 FEATURES = "features"
+BACKBONE = "backbone"
+"""Where a run may have the files of its pretrained language model; else they are elsewhere."""
 WEIGHTS = "weights.safetensors"
 CHECKPOINTS = "checkpoints"
 METRICS = "metrics.jsonl"
@@ -68,6 +73,8 @@ class RunSetup:
     config: RunConfig
     space: TokenSpace
     features: Features
+    names: NameFeaturiser
+    """Gives names of objects and of relation types their vectors."""
 
     @property
     def link_options(self) -> LinkOptions:
@@ -81,18 +88,21 @@ class RunSetup:
             self.space,
             relations.type_ids,
             relations.object_ids,
-            parts=self.config.model.model.reads,
+            parts=self.config.model.reads,
             longest_copy=self.config.model.positions,
+            facts=self.config.model.preface,
         )
 
-    def collator(self) -> Collator:
-        """Give what turns encoded documents into windows."""
+    def collator(self, *, only: Parts | None = None) -> Collator:
+        """Give what turns encoded documents into windows; with `only` these parts of them."""
         relations = self.features.relations
+        parts = self.config.model.reads
         return Collator(
             self.space.end_id,
-            self.features.featuriser,
+            self.names,
             size=self.config.training.window,
-            parts=self.config.model.model.reads,
+            parts=parts if only is None else parts & only,
+            no_form_after=self.space.no_form_after,
             limits=IdLimits(self.space.size, len(relations.types), len(relations.objects)),
         )
 
@@ -105,7 +115,8 @@ class RunSetup:
                 ModelSizes(
                     tokens=self.space.size,
                     types=len(relations.types),
-                    form_features=self.features.featuriser.width,
+                    form_features=self.names.width,
+                    begins_word=_tensor(self.space.begins_word, device),
                     token_counts=self.space.counts,
                     type_vectors=relations.types_KD.to(device),
                     object_vectors=relations.objects_OD.to(device),
@@ -142,8 +153,8 @@ def write_setup(
 
     Clusters of words that the configuration leaves open are chosen by what a softmax costs.
     """
-    tokens = config.vocabulary
-    space = tokens.make(corpus, features)
+    tokens, backbone = config.vocabulary, config.model.backbone
+    space = tokens.make(corpus, features, backbone)
     model = with_cutoffs(config.model, space.counts, softmax_cost)
     write_config(folder, replace(config, model=model))
     tokens.save(space, folder)
@@ -156,6 +167,7 @@ def write_setup(
         corpus={"name": corpus.folder.resolve().name, "fingerprint": corpus.fingerprint},
         link_options=corpus.manifest["options"],
         **tokens.manifest_entries(space, features),
+        **backbone.manifest_entries(),
         counts={
             "words": space.size,
             "relation_types": len(features.relations.types),
@@ -201,8 +213,13 @@ def read_setup(folder: Path) -> RunSetup:
     manifest = read_run_manifest(folder)
     check_files(folder, manifest, but=(WEIGHTS,))
     config = read_run_config(folder)
+    backbone = config.model.backbone.found(folder / BACKBONE)
+    backbone.check(manifest, folder)
+    config = replace(config, model=replace(config.model, backbone=backbone))
     features = Features.open(folder / FEATURES)
-    return RunSetup(manifest, config, config.vocabulary.open(folder, manifest, features), features)
+    space = config.vocabulary.open(folder, manifest, features, backbone)
+    names = features.featuriser or EmbeddedNames(space.encode_text, backbone.token_vectors())
+    return RunSetup(manifest, config, space, features, names)
 
 
 @dataclass(frozen=True)
@@ -256,6 +273,11 @@ class Run:
         return self.setup.features
 
     @property
+    def names(self) -> NameFeaturiser:
+        """Gives names of objects and of relation types their vectors."""
+        return self.setup.names
+
+    @property
     def encoder(self) -> Encoder:
         """Turns linked documents into numbers."""
         return self.setup.encoder()
@@ -294,6 +316,10 @@ class Run:
         """
         check_text(text, longest=longest)
         return link(text, topic, self.link_options.for_raw_text(), id=id)
+
+
+def _tensor(values: Booleans | None, device: str) -> Tensor | None:
+    return None if values is None else torch.from_numpy(values).to(device)
 
 
 def _whole_numbers(settings: Mapping[str, Any]) -> Iterator[int]:

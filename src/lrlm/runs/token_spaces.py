@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from lrlm.backbones import BackboneConfig, Pretrained
 from lrlm.checks import check_at_least
 from lrlm.corpora.corpus import Corpus
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
 from lrlm.features.spelling import UnknownWordSpeller, log_unknown_mass
 from lrlm.text import TokenSpace, Vocabulary
+from lrlm.text.subword_space import SubwordSpace
 from lrlm.text.word_space import WordSpace
 
 VOCABULARY = "vocabulary.json"
@@ -27,15 +29,24 @@ class TokenSpaceConfig(ABC):
     """Whether a spelling model has to be made for it."""
 
     @abstractmethod
-    def make(self, corpus: Corpus, features: Features) -> TokenSpace:
-        """Make the space for a corpus; the features hold the spelling model, if one is needed."""
+    def make(self, corpus: Corpus, features: Features, backbone: BackboneConfig) -> TokenSpace:
+        """Make the space for a corpus; the features hold the spelling model, if one is needed.
+
+        A pretrained backbone brings its own tokens.
+        """
 
     @abstractmethod
     def save(self, space: TokenSpace, folder: Path) -> None:
         """Write the files of a space that this made into a run's folder."""
 
     @abstractmethod
-    def open(self, folder: Path, manifest: Mapping[str, Any], features: Features) -> TokenSpace:
+    def open(
+        self,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        features: Features,
+        backbone: BackboneConfig,
+    ) -> TokenSpace:
         """Open the space from a run's folder."""
 
     def manifest_entries(self, space: TokenSpace, features: Features) -> dict[str, Any]:
@@ -54,7 +65,7 @@ def register_token_space(config: type[TokenSpaceConfig]) -> type[TokenSpaceConfi
     A name that another class has already is refused.
 
     >>> list(TOKEN_SPACES)
-    ['words']
+    ['words', 'subwords']
     """
     if TOKEN_SPACES.setdefault(config.name, config) is not config:
         raise InputError(f"there is another token space with the name {config.name!r} already")
@@ -84,8 +95,9 @@ class VocabularyConfig(TokenSpaceConfig):
         if self.size is not None:
             check_at_least("vocabulary.size", self.size, 1)
 
-    def make(self, corpus: Corpus, features: Features) -> WordSpace:
+    def make(self, corpus: Corpus, features: Features, backbone: BackboneConfig) -> WordSpace:
         """Keep the frequent words of the training text."""
+        del backbone
         vocabulary = corpus.words.cut(min_count=self.min_count, size=self.size)
         return _word_space(vocabulary, features, log_unknown_mass(_speller(features), vocabulary))
 
@@ -94,8 +106,15 @@ class VocabularyConfig(TokenSpaceConfig):
         text = _vocabulary(space).to_json()
         (folder / VOCABULARY).write_text(text, encoding="utf-8")
 
-    def open(self, folder: Path, manifest: Mapping[str, Any], features: Features) -> WordSpace:
+    def open(
+        self,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        features: Features,
+        backbone: BackboneConfig,
+    ) -> WordSpace:
         """Read the vocabulary."""
+        del backbone
         try:
             log_unknown = float(manifest["log_unknown"])
         except (KeyError, TypeError, ValueError):
@@ -113,6 +132,52 @@ class VocabularyConfig(TokenSpaceConfig):
     def manifest_entries(self, space: TokenSpace, features: Features) -> dict[str, Any]:
         """Give how probable a word outside the vocabulary is under the spelling model."""
         return {"log_unknown": log_unknown_mass(_speller(features), _vocabulary(space))}
+
+
+@register_token_space
+@dataclass(frozen=True, slots=True)
+class SubwordConfig(TokenSpaceConfig):
+    """The tokens of a pretrained language model; every text has some, so none is unknown.
+
+    >>> SubwordConfig(start="<bos>")
+    SubwordConfig(start='<bos>', end='auto')
+    """
+
+    name: ClassVar[str] = "subwords"
+
+    start: str = "auto"
+    """The token that stands before every text. auto: the one that the tokenizer itself puts there,
+    else <|endoftext|> if there is one, else the declared beginning of a text."""
+    end: str = "auto"
+    """The token that ends a text. auto: <|endoftext|> where texts start with it, else the declared
+    end of a text."""
+
+    def make(self, corpus: Corpus, features: Features, backbone: BackboneConfig) -> SubwordSpace:
+        """Take the tokens of the backbone."""
+        del corpus, features
+        return self._space(backbone)
+
+    def _space(self, backbone: BackboneConfig) -> SubwordSpace:
+        if not isinstance(backbone, Pretrained):
+            raise InputError(
+                "vocabulary.name=subwords means the tokens of a pretrained language model, but the"
+                f" backbone is {backbone.name}"
+            )
+        return SubwordSpace(backbone.files().tokenizer(), start=self.start, end=self.end)
+
+    def save(self, space: TokenSpace, folder: Path) -> None:
+        """Write nothing: the tokenizer is one of the backbone's own files."""
+
+    def open(
+        self,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        features: Features,
+        backbone: BackboneConfig,
+    ) -> SubwordSpace:
+        """Take the tokens of the backbone."""
+        del folder, manifest, features
+        return self._space(backbone)
 
 
 def _word_space(vocabulary: Vocabulary, features: Features, log_unknown: float) -> WordSpace:

@@ -3,20 +3,26 @@
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 from lrlm.text.joining import Joiner
 from lrlm.text.token_space import (
+    NO_FORM_HERE,
+    NO_MENTION,
     EncodedText,
     GrowingText,
     Speller,
     SurfaceForm,
     TokenPlaces,
     TokenSpace,
+    WordSpan,
     bits_per_byte,
     perplexity_per_word,
+    word_span,
 )
 from lrlm.text.tokeniser import Profile, Tokens, detect_profile, split_words, tokenise
 from lrlm.text.vocabulary import END, UNKNOWN, Vocabulary
 
 __all__ = [
     "END",
+    "NO_FORM_HERE",
+    "NO_MENTION",
     "UNKNOWN",
     "EncodedText",
     "GoldMention",
@@ -32,9 +38,11 @@ __all__ = [
     "TokenSpace",
     "Tokens",
     "Vocabulary",
+    "WordSpan",
     "bits_per_byte",
     "detect_profile",
     "perplexity_per_word",
     "split_words",
     "tokenise",
+    "word_span",
 ]

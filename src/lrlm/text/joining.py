@@ -8,15 +8,15 @@ word that holds a comma may be.
 
 from lrlm.text.tokeniser import Profile, split_words, tokenise
 
-_TO_THE_LEFT = frozenset(
+TO_THE_LEFT = frozenset(
     [*",.;:!?%)]}”…", "...", "'s", "’s", "'re", "'ll", "'ve", "'d", "'m", "'t", "n't", "’t", "n’t"]
 )
 """Tokens that stand at the end of the word before them."""
 
-_TO_THE_RIGHT = frozenset("([{“$£€¥#")
+TO_THE_RIGHT = frozenset("([{“$£€¥#")
 """Tokens that stand at the beginning of the word after them."""
 
-_BETWEEN = {"@-@": "-", "@,@": ",", "@.@": ".", "–": "–"}
+BETWEEN = {"@-@": "-", "@,@": ",", "@.@": ".", "–": "–"}
 """Tokens that stand between two words without any space, and how they are written there."""
 
 
@@ -42,10 +42,10 @@ class Joiner:
         if self._waiting:
             (between,) = self._waiting
             self._waiting = []
-            if self._try([between, token], [_BETWEEN[between], token]):
+            if self._try([between, token], [BETWEEN[between], token]):
                 return
             self._place(between)
-        if token in _BETWEEN and self._may_stand_between(token):
+        if token in BETWEEN and self._may_stand_between(token):
             self._waiting = [token]
         else:
             self._place(token)
@@ -61,12 +61,12 @@ class Joiner:
         closes = token == '"' and self._is_quoting
         self._is_quoting ^= token == '"'
         after_opening = bool(self._since_space) and (
-            self._since_space[-1] in _TO_THE_RIGHT
+            self._since_space[-1] in TO_THE_RIGHT
             or (self._since_space == ['"'] and self._is_quoting)
         )
         if (
             self._since_space
-            and (token in _TO_THE_LEFT or closes or after_opening)
+            and (token in TO_THE_LEFT or closes or after_opening)
             and self._try([token], [token])
         ):
             return

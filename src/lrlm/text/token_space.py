@@ -10,15 +10,18 @@ Shapes: N tokens of a text, E candidate edges.
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from lrlm.arrays import Floats, Integers
+import numpy as np
+
+from lrlm.arrays import Booleans, Floats, Integers
 from lrlm.errors import InputError
 from lrlm.text.document import LinkedDocument
-from lrlm.text.tokeniser import Profile, Tokens, tokenise
+from lrlm.text.tokeniser import Profile, Tokens, split_words, tokenise
 
 if TYPE_CHECKING:  # corpora are built without loading PyTorch
     import torch
@@ -26,6 +29,13 @@ if TYPE_CHECKING:  # corpora are built without loading PyTorch
 
 _LARGEST_EXPONENT = 700.0
 """Beyond lies what a number cannot hold; one long word that has to be spelled may cost as much."""
+
+
+NO_FORM_HERE = -1
+"""The context of a place where no form can begin."""
+
+NO_MENTION = -1
+"""The mention of a candidate that the words of the document do not show."""
 
 
 class SurfaceForm(NamedTuple):
@@ -46,12 +56,32 @@ class EncodedText:
     edges_E4: Integers
     """Start, end, relation and form of each candidate, counted in tokens, sorted."""
     mention_E: Integers
-    """Which of the document's mentions each candidate is."""
+    """Which of the document's mentions each candidate is, or `NO_MENTION`: tokens may show a form
+    where words do not, as "Oslo" in "Oslo-based"."""
+    bound_E: Booleans | None = None
+    """Whether the token that follows each candidate has to begin a new word, since the candidate
+    is copied as a whole name; None where every token is a word."""
 
     @property
     def candidates(self) -> int:
         """E; mentions that do not fall on token boundaries are not among them."""
         return len(self.edges_E4)
+
+    def without_reaching_out(self, prompt: int) -> "EncodedText":
+        """Leave out candidates that reach out of the first `prompt` tokens.
+
+        A text goes on after a prompt as after a word: nothing that was begun there is finished, and
+        none of its names asks for a new word.
+        """
+        start_E, end_E = self.edges_E4[:, 0], self.edges_E4[:, 1]
+        asks_E = np.zeros(len(end_E), dtype=bool) if self.bound_E is None else self.bound_E
+        kept_E = (start_E >= prompt) | (end_E < prompt) | ((end_E == prompt) & ~asks_E)
+        return replace(
+            self,
+            edges_E4=self.edges_E4[kept_E],
+            mention_E=self.mention_E[kept_E],
+            bound_E=None if self.bound_E is None else self.bound_E[kept_E],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +95,27 @@ class TokenPlaces:
     ends: Sequence[int]
     words: Sequence[int]
     """Index into the words of the document."""
+
+
+class WordSpan(NamedTuple):
+    """Words `[start, end)` of a document that some tokens touch."""
+
+    start: int
+    end: int
+    is_whole: bool
+    """Whether the tokens begin and end where these words do."""
+
+
+def word_span(words: Tokens, places: TokenPlaces, start: int, end: int) -> WordSpan:
+    """Say which words the tokens `[start, end)` touch.
+
+    >>> word_span(document.tokens, places, 3, 4)
+    WordSpan(start=3, end=4, is_whole=True)
+    """
+    begin, stop = places.starts[start], places.ends[end - 1]
+    first, last = places.words[start], bisect_left(words.starts, stop) - 1
+    is_whole = words.starts[first] == begin and words.ends[last] == stop
+    return WordSpan(first, last + 1, is_whole)
 
 
 class Speller(Protocol):
@@ -140,13 +191,23 @@ class TokenSpace(ABC):
     size: int
     """How many token ids there are: ids are 0 to `size - 1`."""
     end_id: int
-    """The token that ends a text; it also stands before the first token of every text."""
+    """The token that ends a text."""
     unknown_id: int | None = None
     """The token that stands for all words without an id; None where every text has tokens."""
     counts: tuple[int, ...] | None = None
     """How often each token occurs in the training text, if ids are in order of frequency."""
     contexts: int = 1
     """In how many ways a form may be written in tokens, depending on the text before it."""
+    begins_word: Booleans | None = None
+    """Which tokens begin a new word, (size,): one of them follows a copied name, so that no name
+    ends within a word. None where every token is a word."""
+    no_form_after: AbstractSet[int] = frozenset()
+    """The tokens right after which no form can begin."""
+
+    @property
+    def start_id(self) -> int:
+        """The token that stands before the first token of every text: the end token, usually."""
+        return self.end_id
 
     @abstractmethod
     def encode(self, document: LinkedDocument) -> EncodedText:
@@ -156,6 +217,11 @@ class TokenSpace(ABC):
         >>> len(encoded.tokens_N), encoded.edges_E4.tolist()
         (5, [[3, 4, 1, 0]])
         """
+
+    def encode_written(self, document: LinkedDocument, text: GrowingText) -> EncodedText:
+        """Do the same for a text that was generated, in just the tokens that it was written in."""
+        del text
+        return self.encode(document)
 
     @abstractmethod
     def places(self, document: LinkedDocument) -> TokenPlaces:
@@ -183,6 +249,14 @@ class TokenSpace(ABC):
         ('Norwegian', 'krone')
         """
 
+    def encode_text(self, text: str) -> list[int]:
+        """Write a text in tokens that is read before a document and not scored.
+
+        >>> len(space.encode_text("The capital of Norway."))
+        5
+        """
+        return self.encode_form(SurfaceForm(split_words(text), text))
+
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:
         """Put token ids together to a text that people can read.
@@ -205,8 +279,15 @@ class TokenSpace(ABC):
         return ""
 
     def context_after(self, tokens_B: "Tensor") -> "Tensor":
-        """Say in which context a form stands right after each of these tokens: (B,)."""
+        """Say in which context a form stands right after each of these tokens: (B,).
+
+        `NO_FORM_HERE` where no form can begin.
+        """
         return tokens_B.new_zeros(tokens_B.shape)
+
+    def binds(self, _token: int) -> bool:
+        """Say whether a form that ends with this token asks for a new word after it."""
+        return False
 
     def spellings(
         self, *, seed: int, temperature: float = 1.0, capitals: bool = True

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lrlm.batching import Collator, EncodedDocument, Window, cut
+from lrlm.batching import Collator, EncodedDocument, Window, window_boundaries
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class SplitDocuments:
 
 
 def _window_tokens(document: EncodedDocument, window: int) -> tuple[int, ...]:
-    boundaries = cut(document.tokens + 1, document.edges_E4, window)
-    return tuple(end - start for start, end in pairwise(boundaries))
+    return tuple(end - start for start, end in pairwise(window_boundaries(document, window)))
 
 
 @dataclass(frozen=True)

@@ -42,14 +42,24 @@ class Trainer:
         collator: Collator,
         config: TrainingConfig,
         *,
+        backbone_rate: float = 1.0,
         environment: TrainingEnvironment | None = None,
     ) -> None:
-        """`documents` are those to train on and those to validate with."""
+        """`documents` are those to train on and those to validate with.
+
+        The weights of a pretrained language model learn at `backbone_rate` times the rate of all
+        others.
+        """
         self.model = model
         self.config = config
         self.position = Position()
         self.schedule = make_schedule(config)
-        self.optimiser = Optimiser(model, weight_decay=config.weight_decay, extra=4)
+        self.optimiser = Optimiser(
+            model,
+            weight_decay=config.weight_decay,
+            extra=4,
+            shares={"backbone.": backbone_rate},
+        )
         self._environment = environment or TrainingEnvironment()
         self._processes = self._environment.processes
         self._train, self._valid = documents

@@ -23,8 +23,18 @@ _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 class Optimiser:
     """Adam over all weights of a model that can be trained."""
 
-    def __init__(self, model: nn.Module, *, weight_decay: float = 0.0, extra: int = 0) -> None:
-        """`extra` numbers are kept behind the gradients, see `extra`."""
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        weight_decay: float = 0.0,
+        extra: int = 0,
+        shares: Mapping[str, float] | None = None,
+    ) -> None:
+        """`extra` numbers are kept behind the gradients, see `extra`.
+
+        Weights whose names begin with one of the keys of `shares` learn at that share of the rate.
+        """
         self._parameters = {
             name: parameter
             for name, parameter in model.named_parameters()
@@ -38,7 +48,16 @@ class Optimiser:
         for parameter, part in zip(parameters, torch.split(self.gradient, sizes), strict=True):
             parameter.grad = part.view_as(parameter)
         # Without weight decay this is Adam; with it, the decay is apart from the gradient.
-        self._adam = torch.optim.AdamW(parameters, lr=0.0, weight_decay=weight_decay, fused=True)
+        groups: dict[float, list[nn.Parameter]] = {}
+        for name, parameter in self._parameters.items():
+            found = (share for start, share in (shares or {}).items() if name.startswith(start))
+            groups.setdefault(next(found, 1.0), []).append(parameter)
+        self._adam = torch.optim.AdamW(
+            [{"params": members, "share": share} for share, members in groups.items()],
+            lr=0.0,
+            weight_decay=weight_decay,
+            fused=True,
+        )
         for parameter in parameters:
             self._adam.state[parameter] = {
                 "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
@@ -70,7 +89,7 @@ class Optimiser:
     def step(self, rate: float) -> None:
         """Update the weights."""
         for group in self._adam.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group["share"]
         self._adam.step()
 
     def tensors(self) -> Tensors:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -14,9 +15,10 @@ from lrlm.corpora import Corpus
 from lrlm.errors import ExistsError, InputError, LrlmError, StoppedError
 from lrlm.features import make_features
 from lrlm.heads import measure_softmax_cost, register_token_layers
+from lrlm.models import LanguageModel, VanillaLM
 from lrlm.progress import Progress, silent
-from lrlm.runs.config import RunConfig
-from lrlm.runs.devices import choose_device, is_first
+from lrlm.runs.config import RunConfig, TrainingConfig
+from lrlm.runs.devices import Precision, choose_device, is_first
 from lrlm.runs.run import (
     CHECKPOINTS,
     METRICS,
@@ -24,6 +26,7 @@ from lrlm.runs.run import (
     read_run_config,
     read_run_manifest,
     read_setup,
+    weights_of,
     write_config,
     write_setup,
     write_weights,
@@ -39,6 +42,8 @@ from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Launcher, Processes, joined
+from lrlm.training.reading_once import OnceReader
+from lrlm.training.validation import validate
 
 SPLITS = ("train", "valid")
 """What training reads."""
@@ -141,6 +146,7 @@ def train(
     goes_on = is_there and resume
     chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
     _register(chosen)
+    cache = Path(features_cache or user_cache())
     device = choose_device(chosen.training.device)
     launcher = Launcher()
     with (
@@ -156,7 +162,7 @@ def train(
                     chosen,
                     wanted,
                     device=device,
-                    features_cache=Path(features_cache or user_cache()),
+                    features_cache=cache,
                     progress=progress,
                 )
             setup = read_setup(out)
@@ -173,6 +179,7 @@ def train(
                 launcher=launcher,
                 device=device,
                 tensorboard=tensorboard,
+                cache=cache,
                 progress=progress,
                 reporter=reporter or _forwarded(progress),
             )
@@ -270,7 +277,7 @@ class _Wanted:
                 )
         after = self._changed(before if self.config is None else self.config)
         if isinstance(self.backbone, BackboneConfig):
-            after = replace(after, model=replace(after.model, backbone=self.backbone))
+            after = _with_backbone(after, self.backbone)
         words = after.model.words.as_fitted(before.model.words)
         after = replace(after, model=replace(after.model, words=words))
         values = {key: value for key, value, _ in described(before, CHOICES)}
@@ -288,7 +295,12 @@ class _Wanted:
         config = self.configure(config)
         if self.minutes is not None:
             config = replace(config, training=replace(config.training, minutes=self.minutes))
-        return config
+        return _with_backbone(config, config.model.backbone)
+
+
+def _with_backbone(config: RunConfig, backbone: BackboneConfig) -> RunConfig:
+    """Take a backbone whose files are found also from another working directory."""
+    return replace(config, model=replace(config.model, backbone=backbone.absolute()))
 
 
 def _start(
@@ -308,6 +320,7 @@ def _start(
             corpus,
             config.features,
             features_cache,
+            relations=not config.model.relations.names,
             spelling=config.vocabulary.needs_spelling,
             progress=progress,
         )
@@ -335,11 +348,12 @@ def _train(
     launcher: Launcher,
     device: torch.device,
     tensorboard: bool,
+    cache: Path,
     progress: Progress,
     reporter: Reporter,
 ) -> TrainedRun:
     documents = _read_documents(corpus, setup, progress)
-    config = setup.config.training
+    config, backbone = setup.config.training, setup.config.model.backbone
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
         model = setup.new_model().to(device)
@@ -363,7 +377,27 @@ def _train(
                 metrics=metrics,
                 keep_best=lambda weights: write_weights(out, weights),
             )
-            trainer = Trainer(model, documents, setup.collator(), config, environment=environment)
+            if not backbone.learns:
+                documents, config = _read_once(
+                    out,
+                    corpus,
+                    setup,
+                    model,
+                    documents,
+                    cache=cache,
+                    environment=environment,
+                    progress=progress,
+                )
+            if not weights_of(model):
+                return _nothing_to_learn(out, setup, model, documents[1], environment)
+            trainer = Trainer(
+                model,
+                documents,
+                setup.collator(),
+                config,
+                backbone_rate=backbone.learning_rate_share,
+                environment=environment,
+            )
             if checkpoint is not None:
                 trainer.restore(checkpoint)
             position = trainer.run()
@@ -376,6 +410,39 @@ def _train(
     )
 
 
+def _nothing_to_learn(
+    out: Path,
+    setup: RunSetup,
+    model: LanguageModel,
+    valid: SplitDocuments,
+    environment: TrainingEnvironment,
+) -> TrainedRun:
+    """Validate a language model that is used as it is, and write a run without weights of its own.
+
+    That is a pretrained one that does not learn, in a model that adds nothing to it.
+    """
+    config = setup.config.training
+    validation = validate(
+        model,
+        valid,
+        setup.collator(),
+        batch_size=config.validation_batch_size,
+        precision=Precision(config.precision, environment.device, model),
+        processes=environment.processes,
+        device=environment.device,
+        is_unwanted=lambda: environment.interruption.is_wanted,
+    )
+    if validation is None:
+        raise StoppedError(f"stopped by {environment.interruption.reason} while validating")
+    if environment.processes.is_first:
+        write_weights(out, {})
+    environment.reporter.message(
+        f"nothing is trained: {model.label} uses the language model as it is; validation perplexity"
+        f" {validation.perplexity:.2f}"
+    )
+    return TrainedRun(out, Position(), validation.perplexity, environment.processes.is_first)
+
+
 def _read_documents(
     corpus: Corpus, setup: RunSetup, progress: Progress
 ) -> tuple[SplitDocuments, SplitDocuments]:
@@ -384,13 +451,58 @@ def _read_documents(
     space = setup.space.prepared_for(corpus.distinct_words(SPLITS))
     encoder = replace(setup.encoder(), space=space)
 
-    def read(split: str) -> SplitDocuments:
+    def read(split: str, most: int | None = None) -> SplitDocuments:
         total = int(corpus.statistics(split)["documents"])
         documents = []
-        for document in encoder.encode(corpus.documents(split)):
+        for document in encoder.encode(islice(corpus.documents(split), most)):
             documents.append(document)
             if len(documents) % 256 == 0:
                 progress(f"reading {split}", len(documents), total)
         return SplitDocuments.of(documents, window=setup.config.training.window)
 
-    return read("train"), read("valid")
+    return read("train"), read("valid", most=setup.config.training.validation_documents)
+
+
+def _read_once(
+    out: Path,
+    corpus: Corpus,
+    setup: RunSetup,
+    model: LanguageModel,
+    documents: tuple[SplitDocuments, SplitDocuments],
+    *,
+    cache: Path,
+    environment: TrainingEnvironment,
+    progress: Progress,
+) -> tuple[tuple[SplitDocuments, SplitDocuments], TrainingConfig]:
+    """Read with a backbone that does not learn; give what was read, and how to learn from it."""
+    assert isinstance(model, VanillaLM), "only these can have a pretrained backbone"
+    config = setup.config.training
+    reader = OnceReader(
+        model,
+        setup,
+        corpus=corpus.fingerprint,
+        cache=cache,
+        interruption=environment.interruption,
+        progress=progress,
+        clock=environment.clock,
+    )
+    train_documents, valid_documents = (split.documents for split in documents)
+    if not weights_of(model):
+        train_documents = ()  # there is nothing that could learn from them
+    kept, record = reader.read(
+        out,
+        {"valid": valid_documents, "train": train_documents},
+        minutes=config.minutes,
+        processes=environment.processes,
+    )
+    left = record.minutes_to_learn(config.minutes)
+    environment.reporter.message(
+        f"read {len(kept['train']):,} of {len(train_documents):,} articles once in"
+        f" {record.seconds / 60:.1f} min"
+        + ("" if left is None else f"; {left:.1f} min are left to learn from them")
+    )
+    window = config.window
+    return (
+        SplitDocuments.of(kept["train"], window=window),
+        SplitDocuments.of(kept["valid"], window=window),
+    ), replace(config, minutes=left)

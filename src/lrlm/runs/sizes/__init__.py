@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from lrlm.backbones import BACKBONES, BackboneConfig, LstmConfig
 from lrlm.errors import InputError
@@ -25,22 +26,30 @@ CHOICES: ClassChoices = {
 def load_size(size: str, backbone: str | BackboneConfig) -> RunConfig:
     """Give the configuration of a size.
 
-    A backbone that is given by its own configuration keeps it; all else is that of the size. One
-    that has no sizes of its own takes the settings of the LSTM's.
+    A backbone that is given by its own configuration keeps it; all else is that of the size. A
+    pretrained one has a size already, so its settings are the same in all sizes. One that has no
+    sizes of its own takes the settings of the LSTM's.
     """
     if size not in SIZES:
         raise InputError(f"there is no size {size!r}; there are: {', '.join(SIZES)}")
     name = backbone if isinstance(backbone, str) else backbone.name
     if isinstance(backbone, str) and name not in BACKBONES:
         raise InputError(f"there is no backbone {name!r}; there are: {', '.join(BACKBONES)}")
-    file = files(__package__).joinpath(f"{size}.{name}.toml")
-    if not file.is_file():
+    file = size_file(size, name)
+    if file is None:
         file = files(__package__).joinpath(f"{size}.{LstmConfig.name}.toml")
         backbone = BACKBONES[backbone]() if isinstance(backbone, str) else backbone
     config = read_config(file.read_text(encoding="utf-8"), where=file.name)
     if isinstance(backbone, BackboneConfig):
         config = replace(config, model=replace(config.model, backbone=backbone))
     return config
+
+
+def size_file(size: str, backbone: str) -> Traversable | None:
+    """Find the file of a size for a backbone, or the one that a backbone has for all sizes."""
+    names = (f"{size}.{backbone}.toml", f"{backbone}.toml")
+    found = (files(__package__).joinpath(name) for name in names)
+    return next((file for file in found if file.is_file()), None)
 
 
 def read_config(text: str, *, where: str) -> RunConfig:

@@ -1,0 +1,112 @@
+"""Time a pretrained language model as a backbone: run `python -m benchmarks.pretrained DIR`.
+
+Reading: the states, the log-probability of every token and that of a new word, for batches of
+texts of about the same length, with random tokens. Beside it stands the bare model of transformers
+that gives the logits of the same batches, and the machine's matrix rate: that of a large product in
+float32, with as many threads. All three take turns and each time is its best, so other work on the
+machine hits all alike; where there is much of it, `--clock cpu` with one thread counts only the
+time that the process itself was given.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import torch
+
+from lrlm.backbones import Pretrained, PretrainedBackbone
+from lrlm.heads import PretrainedHead
+
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+SHAPES = ((1, 128), (1, 256), (4, 128), (4, 256), (8, 256), (16, 256), (4, 512), (2, 1024))
+"""Rows and tokens of a row."""
+LARGE = 1024
+"""Rows and columns of the matrices whose product is the machine's rate."""
+SHORTEST = 0.85
+"""The shortest row of a batch, as a share of its longest."""
+
+
+class Reading:
+    """One batch, and the ways to read it."""
+
+    def __init__(self, backbone: PretrainedBackbone, bare: torch.nn.Module, rows: int, steps: int):
+        generator = torch.Generator().manual_seed(rows * steps)
+        tokens = backbone.tokens
+        self._backbone, self._bare = backbone, bare
+        self._head = PretrainedHead(backbone, tokens, torch.rand(tokens, generator=generator) < 0.6)
+        shortest = int(SHORTEST * steps)
+        lengths_B = torch.randint(shortest, steps + 1, (rows,), generator=generator)
+        lengths_B[0] = steps
+        self._lengths_B = lengths_B
+        self._mask_BT = torch.arange(steps) < lengths_B[:, None]
+        self._ids_BT = torch.randint(0, tokens, (rows, steps), generator=generator)
+        self.tokens = int(lengths_B.sum())
+
+    def ours(self) -> None:
+        """States, log-probabilities of tokens and of new words."""
+        states_BTD, _ = self._backbone(
+            self._backbone.embed(self._ids_BT),
+            self._lengths_B,
+            self._backbone.initial_state(len(self._ids_BT)),
+        )
+        self._head.log_probs_and_fresh(states_BTD[self._mask_BT], self._ids_BT[self._mask_BT])
+
+    def theirs(self) -> None:
+        """Logits of all tokens."""
+        self._bare(input_ids=self._ids_BT, attention_mask=self._mask_BT.long(), use_cache=False)
+
+
+def read(source: str, *, rounds: int, clock: Callable[[], float]) -> None:
+    """Print one row for each shape of a batch."""
+    config = Pretrained(source)
+    files = config.files()
+    bare = files.language_model()
+    backbone = config.build(files.input_size())
+    weights = sum(each.numel() for each in bare.parameters())
+    if not bare.config.tie_word_embeddings:
+        weights -= backbone.tokens_read * backbone.input_size  # they are looked up
+    large = torch.randn(LARGE, LARGE)
+    print(f"{source}: {weights / 1e6:.0f} M weights, {torch.get_num_threads()} threads")
+    print(f"{'batch':>10} {'tokens':>7} {'tokens/s':>9} {'bare':>9} {'of bare':>8}  of matrix rate")
+    for rows, steps in SHAPES:
+        reading = Reading(backbone, bare, rows, steps)
+        ours, theirs, product = _best(
+            (reading.ours, reading.theirs, lambda: [large @ large for _ in range(8)]),
+            rounds,
+            clock,
+        )
+        rate = 8 * 2 * LARGE**3 / product
+        share = 2 * weights * reading.tokens / ours / rate
+        print(
+            f"{f'{rows} × {steps}':>10} {reading.tokens:>7} {reading.tokens / ours:>9.0f}"
+            f" {reading.tokens / theirs:>9.0f} {theirs / ours:>8.2f} {share:>15.2f}",
+            flush=True,
+        )
+
+
+@torch.inference_mode()
+def _best(
+    ways: tuple[Callable[[], object], ...], rounds: int, clock: Callable[[], float]
+) -> list[float]:
+    best = [float("inf")] * len(ways)
+    for _ in range(rounds):
+        for number, way in enumerate(ways):
+            start = clock()
+            way()
+            best[number] = min(best[number], clock() - start)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", help="a pretrained language model: a folder or a GGUF file")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--clock", choices=CLOCKS, default="wall")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    read(arguments.source, rounds=arguments.rounds, clock=CLOCKS[arguments.clock])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Write every text of up to some tokens in every way in which a model can write it.
+
+The rules are those of the generative story, one step at a time, with nothing summed cleverly.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from lrlm.batching import surface_forms
+from lrlm.corpora import Linker
+from lrlm.generation.generate import encode_topic
+from lrlm.knowledge import Topic
+from lrlm.models import LatentRelationLM, VanillaLM
+from lrlm.models.writing import EncodedTopic
+from lrlm.runs.run import Run
+from lrlm.text import NO_FORM_HERE
+
+Ids = tuple[int, ...]
+
+
+@dataclass
+class WrittenTexts:
+    """Probabilities of texts by their tokens, and of all longer ones together."""
+
+    texts: dict[Ids, float] = field(default_factory=lambda: defaultdict(float))
+    longer: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What can be written next: its tokens, its probability, and whether it is a whole name."""
+
+    tokens: Ids
+    probability: float
+    is_name: bool = False
+
+
+class SubwordTexts:
+    """Writes texts about a topic with a model on a pretrained backbone."""
+
+    def __init__(self, run: Run, topic: Topic) -> None:
+        assert isinstance(run.model, VanillaLM)
+        self._run, self._model = run, run.model
+        linker = Linker(topic, run.link_options.for_raw_text())
+        self._relations = linker.relations
+        self._topic: EncodedTopic = encode_topic(run, topic.names[0], linker.relations)
+
+    @torch.no_grad()
+    def up_to(self, length: int) -> WrittenTexts:
+        """Write all texts of at most so many tokens."""
+        found = WrittenTexts()
+        self._write((), 1.0, False, length, found)
+        return found
+
+    def _write(
+        self, so_far: Ids, probability: float, is_after_name: bool, length: int, found: WrittenTexts
+    ) -> None:
+        for step in self._steps(so_far, is_after_name):
+            chance = probability * step.probability
+            if not step.tokens:
+                found.texts[so_far] += chance
+            elif len(so_far) + len(step.tokens) > length:
+                found.longer += chance
+            else:
+                self._write((*so_far, *step.tokens), chance, step.is_name, length, found)
+
+    def _state(self, so_far: Ids) -> Tensor:
+        """Read everything again from the beginning."""
+        ids_1T = torch.tensor([[*self._topic.preface_P.tolist(), *so_far]])
+        backbone = self._model.backbone
+        states_1TD, _ = backbone(
+            self._model.embedding(ids_1T),
+            torch.tensor([ids_1T.shape[1]]),
+            backbone.initial_state(1),
+        )
+        state_1D: Tensor = states_1TD[:, -1]
+        return state_1D
+
+    def _steps(self, so_far: Ids, is_after_name: bool) -> Iterator[_Step]:
+        space, model = self._run.space, self._model
+        state_1D = self._state(so_far)
+        word = [
+            float(model.words.log_probs(state_1D, torch.tensor([token])).exp())
+            for token in range(space.size)
+        ]
+        before = torch.tensor([so_far[-1] if so_far else space.start_id])
+        context = int(space.context_after(before))
+        p_word, names = 1.0, []
+        if isinstance(model, LatentRelationLM) and self._relations and context != NO_FORM_HERE:
+            p_word, p_copy = model.source.log_probs(state_1D)[0].exp().tolist()
+            names = list(self._names(model, state_1D, p_copy, context))
+        steps = [
+            _Step(() if token == space.end_id else (token,), p_word * chance)
+            for token, chance in enumerate(word)
+        ]
+        if is_after_name:
+            assert space.begins_word is not None
+            steps = [step for token, step in enumerate(steps) if space.begins_word[token]]
+        total = sum(step.probability for step in (*steps, *names)) if is_after_name else 1.0
+        for step in (*steps, *names):
+            yield _Step(step.tokens, step.probability / total, step.is_name)
+
+    def _names(
+        self, model: LatentRelationLM, state_1D: Tensor, p_copy: float, context: int
+    ) -> Iterator[_Step]:
+        topic, space = self._topic, self._run.space
+        vectors_1RW = model.vectors(topic.types_R[None], topic.objects_R[None], topic.names_NW)
+        all_1R = torch.ones(1, len(self._relations), dtype=torch.bool)
+        chances = model.relations.log_probs(state_1D[None], vectors_1RW, all_1R)[0, 0].exp()
+        first = 0
+        for relation, chance in zip(self._relations, chances.tolist(), strict=True):
+            forms = surface_forms(relation)
+            features_FW = topic.features_FW[first : first + len(forms)]
+            first += len(forms)
+            query_F = torch.zeros(len(forms), dtype=torch.long)
+            of_form = model.forms.log_probs(state_1D, features_FW, query_F).exp().tolist()
+            for form, share in zip(forms, of_form, strict=True):
+                ids = tuple(space.encode_form(form, before=space.example_before(context)))
+                yield _Step(ids, p_copy * chance * share, space.binds(ids[-1]))
