@@ -39,7 +39,7 @@ def test_a_template_needs_no_facts() -> None:
 
 
 def test_a_fact_without_its_object_is_refused() -> None:
-    with pytest.raises(InputError, match="must contain {object}"):
+    with pytest.raises(InputError, match=r"must contain {object}"):
         PrefaceConfig(fact="{type}")
 
 
