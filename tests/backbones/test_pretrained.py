@@ -214,6 +214,18 @@ def test_gradients_cross_windows_and_blocks(save: Saver) -> None:
     close(actual, expected)
 
 
+def test_gradients_go_through_weights_that_are_laid_out_for_speed() -> None:
+    results = []
+    for dtype in (torch.float32, torch.float64):
+        backbone = built(save_tiny_llama).to(dtype)
+        inputs = random_inputs(2, 5).to(dtype).requires_grad_()
+        outputs, _ = backbone(inputs, torch.tensor([5, 3]), backbone.initial_state(2))
+        (outputs * random_inputs(2, 5, seed=1).to(dtype)).sum().backward()
+        assert inputs.grad is not None
+        results.append(inputs.grad.double())
+    close(results[0], results[1], 1e-4)
+
+
 def test_a_state_is_a_value() -> None:
     """Two continuations of one state do not see each other, though they share its memory."""
     backbone = built(save_tiny_llama).double()
