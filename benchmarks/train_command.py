@@ -82,7 +82,7 @@ def learn(model: LanguageModel, optimiser: torch.optim.Optimizer, windows: list[
 
 def collated(setup: RunSetup, corpus: Corpus, least: int) -> list[list[Window]]:
     """Make the windows of the first batches that the command will read."""
-    documents, _ = _read_documents(corpus, setup, silent)
+    documents, _ = _read_documents(corpus, setup, silent, lambda _message: None)
     config, collator = setup.config.training, setup.collator()
     found: list[list[Window]] = []
     tokens = 0

@@ -6,6 +6,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from lrlm.backbones import packed_linear
+from lrlm.backbones.fast_cpu import PackedLinear, can_be_packed
 
 ROWS = (0, 1, 3, 10, 64)
 
@@ -65,3 +66,25 @@ def test_a_kernel_that_is_called_otherwise_is_not_used(monkeypatch: pytest.Monke
     monkeypatch.setattr(torch.ops, "mkldnn", Changed())
     values = torch.randn(4, 23)
     assert torch.equal(packed_linear(weight, bias)(values), functional.linear(values, weight, bias))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_packed_layer_is_the_layer(bias: bool) -> None:
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(7, 11, bias=bias)
+    if not can_be_packed(linear.weight):
+        pytest.skip("there is no kernel for it here")
+    packed = PackedLinear(linear)
+    assert list(packed.parameters()) == []
+    assert torch.equal(packed.weight, linear.weight)
+    for shape in ((7,), (1, 7), (3, 4, 7), (0, 7), (300, 7)):
+        values = torch.randn(shape, requires_grad=True)
+        expected = linear(values)
+        torch.testing.assert_close(packed(values.detach()), expected)
+        torch.testing.assert_close(packed(values), expected)
+        weights = torch.randn_like(expected)
+        (wanted,) = torch.autograd.grad((expected * weights).sum(), values)
+        (found,) = torch.autograd.grad((packed(values) * weights).sum(), values)
+        torch.testing.assert_close(found, wanted)
+    assert not can_be_packed(linear.weight.double())
+    assert not can_be_packed(linear.weight.to("meta"))

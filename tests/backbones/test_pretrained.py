@@ -5,7 +5,6 @@ import gc
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 import torch
@@ -18,6 +17,7 @@ from lrlm.errors import InputError
 from lrlm.tensor_files import write_tensors
 from tests.backbones.contract import INPUT_SIZE, BackboneContract, close, random_inputs
 from tests.generators.tiny_backbones import (
+    folder_of_this_process,
     save_tiny_gemma,
     save_tiny_gpt2,
     save_tiny_hybrid,
@@ -31,7 +31,7 @@ Saver = Callable[..., Path]
 @cache
 def saved(save: Saver, **options: float) -> str:
     """Make a tiny LM once for all tests of this process."""
-    folder = Path(mkdtemp(prefix="tiny-lm-"))
+    folder = folder_of_this_process()
     return str(save(folder, width=INPUT_SIZE, **options))
 
 
@@ -214,6 +214,18 @@ def test_gradients_cross_windows_and_blocks(save: Saver) -> None:
     close(actual, expected)
 
 
+def test_gradients_go_through_weights_that_are_laid_out_for_speed() -> None:
+    results = []
+    for dtype in (torch.float32, torch.float64):
+        backbone = built(save_tiny_llama).to(dtype)
+        inputs = random_inputs(2, 5).to(dtype).requires_grad_()
+        outputs, _ = backbone(inputs, torch.tensor([5, 3]), backbone.initial_state(2))
+        (outputs * random_inputs(2, 5, seed=1).to(dtype)).sum().backward()
+        assert inputs.grad is not None
+        results.append(inputs.grad.double())
+    close(results[0], results[1], 1e-4)
+
+
 def test_a_state_is_a_value() -> None:
     """Two continuations of one state do not see each other, though they share its memory."""
     backbone = built(save_tiny_llama).double()
@@ -273,7 +285,7 @@ def test_frozen_models_of_the_same_files_are_one() -> None:
 def test_a_frozen_model_that_nobody_uses_is_let_go() -> None:
     from lrlm.backbones.causal_lm import _SHARED
 
-    folder = save_tiny_llama(Path(mkdtemp()), width=8)
+    folder = save_tiny_llama(folder_of_this_process(), width=8)
     backbone = Pretrained(str(folder)).build(8)
     key = next(key for key in _SHARED if key[0] == backbone.files.fingerprint)
     del backbone

@@ -81,7 +81,10 @@ def test_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["--minutes", "0"], "training.minutes must be above 0"),
         (["--minutes", "-1"], "training.minutes must be above 0"),
         (["--size", "huge"], "there is no size 'huge'; there are: mini, cpu, paper"),
-        (["--model", "gpt"], "there is no model 'gpt'; there are: vanilla, alias, nklm, lrlm"),
+        (
+            ["--model", "gpt"],
+            "there is no model 'gpt'; there are: vanilla, alias, prompted, nklm, lrlm",
+        ),
         (["--backbone", "gru"], "there is no backbone 'gru'; there are: lstm, transformer-xl"),
         (["--set", "features.relations.width=9"], "vectors of the wrong width"),
         (["--set", "features.forms.source=nowhere.bin"], "nowhere.bin"),

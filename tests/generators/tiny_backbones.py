@@ -1,6 +1,9 @@
 """Pretrained language models of a few kilobytes, with random weights, made without a network."""
 
+import atexit
+import shutil
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import torch
@@ -19,6 +22,13 @@ from transformers import (
 from lrlm.pretrained import quietly
 
 TOKENS = 40
+
+
+def folder_of_this_process() -> Path:
+    """A new folder for models that many tests read; it is gone when the process ends."""
+    folder = Path(mkdtemp(prefix="tiny-lm-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def word_tokenizer(words: int = TOKENS) -> PreTrainedTokenizerFast:

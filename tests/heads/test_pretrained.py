@@ -1,8 +1,6 @@
 """The token layers of a pretrained LM against its own logits and a softmax written out in full."""
 
 from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 import torch
@@ -16,6 +14,7 @@ from lrlm.heads import pretrained as module
 from lrlm.models import LatentRelationLM, ModelConfig, ModelSizes, VanillaLM, build_model
 from tests.generators.tiny_backbones import (
     TOKENS,
+    folder_of_this_process,
     save_tiny,
     save_tiny_gemma,
     save_tiny_gpt2,
@@ -27,7 +26,7 @@ BEGINS = torch.arange(TOKENS) % 3 != 1
 
 @cache
 def saved(kind: str) -> str:
-    folder = Path(mkdtemp(prefix="tiny-lm-"))
+    folder = folder_of_this_process()
     sizes = {
         "vocab_size": TOKENS, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1,
         "num_attention_heads": 2, "num_key_value_heads": 1, "bos_token_id": 1, "eos_token_id": 1,
@@ -241,7 +240,7 @@ def test_models_are_built_around_it(kind: str) -> None:
 
 def test_models_that_do_not_fit_say_which_do() -> None:
     config = ModelConfig("nklm", Pretrained(saved("llama")), PretrainedLayersConfig())
-    with pytest.raises(InputError, match="the models that fit it are: vanilla, alias, lrlm"):
+    with pytest.raises(InputError, match="that fit it are: vanilla, alias, prompted, lrlm"):
         build_model(config, SIZES)
     with pytest.raises(InputError, match=r"set model\.words\.name to 'pretrained'"):
         build_model(ModelConfig("vanilla", Pretrained(saved("llama"))), SIZES)

@@ -72,6 +72,8 @@ class DocumentScore:
     """−log P that the text ends where it does."""
     inside_nats: Mapping[Spelling, float]
     outside_nats: Mapping[Spelling, float]
+    left_out_facts: int = 0
+    """Facts of the topic that there was no room for before the text."""
 
     def nats(self, spelling: Spelling = Spelling.OPEN, *, count_end: bool = False) -> float:
         """−log P of the document."""
@@ -195,6 +197,7 @@ def _document_score(
         ),
         inside_words=len(inside),
         outside_words=len(document.tokens) - len(inside),
+        left_out_facts=encoded.left_out_facts,
         lost_candidates=len(document.mentions) - int((encoded.mention_E != NO_MENTION).sum()),
         end_nats=end_nats,
         inside_nats={spelling: inside for spelling, (inside, _) in sums.items()},

@@ -51,6 +51,8 @@ class RunResult:
     """Candidate mentions in the texts."""
     lost_candidates: int = 0
     """Of those, the ones that do not begin and end where tokens of the model do."""
+    left_out_facts: int = 0
+    """Facts that there was no room for before the texts, where the model reads them there."""
     unknown_words: int = 0
     """|V_out|: distinct words of the corpus outside the run's vocabulary."""
     words_to_spell: int = 0
@@ -168,6 +170,7 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         "is_relinked": run.is_relinked,
         "candidates": run.candidates,
         "lost_candidates": run.lost_candidates,
+        "left_out_facts": run.left_out_facts,
         "unknown_words": run.unknown_words,
         "words_to_spell": run.words_to_spell,
         "published_words": run.published_words,

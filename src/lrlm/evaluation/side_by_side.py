@@ -252,6 +252,7 @@ def _evaluate_run(
         is_relinked=texts.is_relinked,
         candidates=sum(len(document.mentions) for document in documents),
         lost_candidates=sum(score.lost_candidates for score in scores),
+        left_out_facts=sum(score.left_out_facts for score in scores),
         unknown_words=unknown_words,
         words_to_spell=len(to_spell),
         published_words=len(to_spell & (published or {}).keys()),

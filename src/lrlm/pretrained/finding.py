@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -57,21 +58,18 @@ class PretrainedFiles:
 
     def tokenizer(self) -> "PreTrainedTokenizerFast":
         """Load the tokenizer."""
-        tokenizer: PreTrainedTokenizerFast = load_tokenizer(self._where, self._named)
+        tokenizer: PreTrainedTokenizerFast = load_tokenizer(self.where, self.named)
         return tokenizer
 
     def language_model(self, dtype: torch.dtype = torch.float32) -> "PreTrainedModel":
         """Load the causal LM on the CPU, in evaluation mode."""
-        self.empty_language_model()  # refuses what cannot be before memory is taken
-        config = load_config(self._where, _shapes(self), self._named)
-        model: PreTrainedModel = load_model(self._where, config, dtype, self._named)
+        self.input_size()  # refuses what cannot be before memory is taken
+        model: PreTrainedModel = load_model(self.where, self._config(), dtype, self.named)
         return model
 
     def empty_language_model(self) -> "PreTrainedModel":
         """Build the causal LM without memory, on the device `meta`, to look at its shapes."""
-        shapes = _shapes(self)
-        config = load_config(self._where, shapes, self._named)
-        model: PreTrainedModel = empty_model(config, shapes, self._named)
+        model: PreTrainedModel = empty_model(self._config(), _shapes(self), self.named)
         return model
 
     def input_size(self) -> int:
@@ -82,13 +80,19 @@ class PretrainedFiles:
         """Equal files are those of equal content in the same place."""
         return hash((self.folder, self.fingerprint))
 
+    def _config(self) -> Any:
+        """Give a copy of the configuration, which transformers may change."""
+        return deepcopy(_config(self))
+
     @property
-    def _where(self) -> dict[str, str]:
+    def where(self) -> dict[str, str]:
+        """What transformers is told to find them by."""
         where = {"pretrained_model_name_or_path": str(self.folder)}
         return where if self.gguf is None else {**where, "gguf_file": self.gguf}
 
     @property
-    def _named(self) -> Path:
+    def named(self) -> Path:
+        """What messages call them by."""
         return self.folder if self.gguf is None else self.folder / self.gguf
 
 
@@ -97,6 +101,11 @@ def _shapes(files: PretrainedFiles) -> Shapes:
     if files.gguf is None:
         return safetensors_shapes(files.folder)
     return gguf_shapes(files.folder / files.gguf)
+
+
+@cache
+def _config(files: PretrainedFiles) -> Any:
+    return load_config(files.where, _shapes(files), files.named)
 
 
 @cache
@@ -149,8 +158,9 @@ def _folder(source: str, folder: Path) -> PretrainedFiles:
 
 def _gguf(source: str, path: Path) -> PretrainedFiles:
     require_extra("gguf")
-    gguf_shapes(path)
-    return _found(source, path.parent, path.name, [path])
+    files = _found(source, path.parent, path.name, [path])
+    _shapes(files)
+    return files
 
 
 def _found(source: str, folder: Path, gguf: str | None, paths: list[Path]) -> PretrainedFiles:

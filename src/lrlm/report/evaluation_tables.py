@@ -288,6 +288,12 @@ def _perplexity_notes(evaluation: Evaluation) -> list[str]:
         for run in runs
         if run.lost_candidates
     ]
+    notes += [
+        f"{run.name}: {counted(run.left_out_facts, 'fact')} not read before the texts, for lack of"
+        " room (model.preface.most_tokens)."
+        for run in runs
+        if run.left_out_facts
+    ]
     relinked = [run.name for run in runs if run.is_relinked]
     if relinked:
         notes.append(

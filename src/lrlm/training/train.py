@@ -15,6 +15,7 @@ from lrlm.corpora import Corpus
 from lrlm.errors import ExistsError, InputError, LrlmError, StoppedError
 from lrlm.features import make_features
 from lrlm.heads import measure_softmax_cost, register_token_layers
+from lrlm.look import counted
 from lrlm.models import LanguageModel, VanillaLM
 from lrlm.progress import Progress, silent
 from lrlm.runs.config import RunConfig, TrainingConfig
@@ -352,7 +353,7 @@ def _train(
     progress: Progress,
     reporter: Reporter,
 ) -> TrainedRun:
-    documents = _read_documents(corpus, setup, progress)
+    documents = _read_documents(corpus, setup, progress, reporter.message)
     config, backbone = setup.config.training, setup.config.model.backbone
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
@@ -444,7 +445,7 @@ def _nothing_to_learn(
 
 
 def _read_documents(
-    corpus: Corpus, setup: RunSetup, progress: Progress
+    corpus: Corpus, setup: RunSetup, progress: Progress, message: Callable[[str], None]
 ) -> tuple[SplitDocuments, SplitDocuments]:
     """Encode what is trained on and validated with."""
     progress("spelling unknown words", 0, 0)
@@ -460,7 +461,15 @@ def _read_documents(
                 progress(f"reading {split}", len(documents), total)
         return SplitDocuments.of(documents, window=setup.config.training.window)
 
-    return read("train"), read("valid", most=setup.config.training.validation_documents)
+    train, valid = read("train"), read("valid", most=setup.config.training.validation_documents)
+    left_out = [each for split in (train, valid) for each in split.documents if each.left_out_facts]
+    if left_out:
+        message(
+            "not read before the texts, for lack of room:"
+            f" {counted(sum(each.left_out_facts for each in left_out), 'fact')} of"
+            f" {counted(len(left_out), 'topic')} (model.preface.most_tokens)"
+        )
+    return train, valid
 
 
 def _read_once(
