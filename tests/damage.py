@@ -65,14 +65,15 @@ KINDS = (
 )
 
 
-def folders(home: Path) -> dict[str, Path]:
-    """Make one folder of each kind, with checksums."""
+def folders(home: Path, *, with_checksums: bool = True) -> dict[str, Path]:
+    """Make one folder of each kind, as they are written now, or as version 0.1 wrote them."""
     for name in ("run", "corpus", "graph"):
         shutil.copytree(OF_VERSION_0_1 / name, home / name)
     (home / "run" / CHECKPOINTS).rename(home / CHECKPOINTS)
     (home / "run" / METRICS).unlink(missing_ok=True)  # nothing reads it
     shutil.copytree(home / "run" / FEATURES, home / "features")
-    rewrite_manifests(home)
+    if with_checksums:
+        rewrite_manifests(home)
     return {kind.name: home / kind.name for kind in KINDS}
 
 

@@ -19,6 +19,11 @@ from xml.parsers.expat import ExpatError
 
 from lrlm.errors import FormatError, InputError, LrlmError, TooManyBadLinesError
 
+try:
+    from isal.isal_zlib import IsalError
+except ImportError:  # the standard library decompresses instead
+    IsalError = zlib.error
+
 LONGEST_LINE = 64 << 20
 """Bytes; a longer line is not an article but a wrong file."""
 
@@ -315,8 +320,8 @@ def beginning_of(path: Path, size: int = 1 << 16) -> bytes:
     return bytes(buffer[:filled])
 
 
-# The optional readers raise RuntimeError and ValueError for damage, the standard ones the others.
-_DAMAGES = (EOFError, zlib.error, lzma.LZMAError, RuntimeError, ValueError, OSError)
+# The optional readers raise the first three for damage, the standard ones the others.
+_DAMAGES = (IsalError, RuntimeError, ValueError, EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 def _fast_gzip(raw: io.BufferedReader) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from lrlm.errors import FormatError
-from lrlm.text_files import reading
+from lrlm.text_files import LARGEST_RATIO, reading
 
 _CONSTANTS: dict[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY: dict[str, Callable[[], Any]] = {
@@ -187,6 +187,8 @@ class _Machine:
         """Bytes of memory taken by what is kept to the end."""
         self._taken = 0
         """Bytes of memory taken altogether; what a list gives away item by item is given back."""
+        self._given = 0
+        """Bytes of the items given away, were everything copied that they refer to."""
 
     def find_references(self) -> frozenset[int]:
         """Read all opcodes and give the places of the memory that are asked for."""
@@ -207,7 +209,7 @@ class _Machine:
                     if not isinstance(target, list):
                         raise self._broken(place)
                     if streaming and len(self._stack) == 1 and not self._below:
-                        self._grow(_Extent(0), extents, place)
+                        self._give_away(extents, place)
                         yield from items
                         self._give_back()
                     else:
@@ -392,6 +394,21 @@ class _Machine:
         if extent.size > LARGEST_ITEM:
             raise FormatError(
                 f"{self._where}, byte {place}: one value of more than {LARGEST_ITEM >> 20} MiB"
+            )
+
+    def _give_away(self, extents: list[_Extent], place: int) -> None:
+        """Count items before they are given away.
+
+        They are many values, not one, so there is no bound to their size altogether. But there is
+        one to how often the same bytes of a file may come: whoever reads takes time with the size.
+        """
+        for extent in extents:
+            self._grow(_Extent(0), [extent], place)
+            self._given += extent.size
+        if self._given > LARGEST_ITEM + LARGEST_RATIO * place:
+            raise FormatError(
+                f"{self._where}, byte {place}: the pickle repeats itself, so that it is more than"
+                f" {LARGEST_RATIO} times as large as its bytes"
             )
 
     def _take(self, size: int, place: int) -> None:
