@@ -101,13 +101,14 @@ def test_the_share_of_bad_lines_may_be_used_up_but_not_passed(path: Path) -> Non
         read(path)
 
 
-def test_examples_stay_few_but_every_file_has_one(tmp_path: Path) -> None:
+def test_a_thousand_bad_lines_are_told_and_one_of_every_file(tmp_path: Path) -> None:
     bad_lines = BadLines(0.9)
     for name in ("a", "b"):
-        (tmp_path / name).write_text("bad\n" * 8 + "x\n" * 8, encoding="utf-8")
+        (tmp_path / name).write_text("bad\n" * 1200 + "x\n" * 1200, encoding="utf-8")
         read(tmp_path / name, bad_lines)
-    assert bad_lines.count == 16
-    assert len(bad_lines.examples) == 6
+    assert bad_lines.count == 2400
+    assert len(bad_lines.examples) == 1001
+    assert bad_lines.examples[999] == f"{tmp_path / 'a'}:1000: it says so"
     assert bad_lines.examples[-1] == f"{tmp_path / 'b'}:1: it says so"
 
 

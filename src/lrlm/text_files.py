@@ -32,6 +32,9 @@ LARGEST_RATIO = 200
 ALWAYS_ALLOWED = 64 << 20
 """Bytes that any file may hold, however small it is itself."""
 
+MOST_TOLD = 1000
+"""Bad lines that are told one by one; the others are counted."""
+
 _BLOCK = 1 << 20
 _SKIP_BLOCK = 4 << 20
 _STREAM_BLOCK = 1 << 16
@@ -42,12 +45,14 @@ Record = TypeVar("Record")
 
 @dataclass
 class BadLines:
-    """Counts the lines that cannot be used, keeps the first few, and stops when they are many."""
+    """Counts the lines that cannot be used, says where they are, and stops when they are many."""
 
     max_share: float = 0.001
     """The share of a file's lines that may be bad."""
     count: int = 0
     examples: list[str] = field(default_factory=list)
+    """The first thousand and the first of every file, each with its file, line and reason."""
+    _files: set[Path] = field(default_factory=set)
 
     def check(self, path: Path, bad: int, lines: int) -> None:
         """Stop if more of a file's lines are bad than is allowed."""
@@ -61,8 +66,8 @@ class BadLines:
     def add(self, path: Path, line: int, reason: str) -> None:
         """Count one bad line."""
         self.count += 1
-        is_first_of_file = not any(text.startswith(f"{path}:") for text in self.examples)
-        if len(self.examples) < 5 or is_first_of_file:
+        if len(self.examples) < MOST_TOLD or path not in self._files:
+            self._files.add(path)
             self.examples.append(f"{path}:{line}: {reason}")
 
 

@@ -53,7 +53,7 @@ def test_windows_line_ends_and_no_end_at_the_end(folder: Path) -> None:
         ("entity2id.txt", b"2\nQ2\t0\nQ1\n", r"entity2id\.txt:3: must be a name and an id"),
         ("entity2id.txt", b"2\nQ2\t0\nQ1\t-1\n", r"entity2id\.txt:3: must be a name and an id"),
         ("entity2id.txt", b"2\nQ1\t0\nQ1\t1\n", r"entity2id\.txt:3: 'Q1' has two ids"),
-        ("entity2id.txt", b"1\n\xff\t0\n", r"entity2id\.txt: not UTF-8"),
+        ("entity2id.txt", b"1\n\xff\t0\n", r"entity2id\.txt:2: not UTF-8 at byte 1"),
         ("entity2vec.bin", b"\0" * 35, r"entity2vec\.bin: has 35 bytes, but 3 rows"),
         ("entity2vec.bin", b"", r"entity2vec\.bin: has 0 bytes"),
         ("entity2vec.bin", b"\0" * 24, r"entity2vec\.bin: holds vectors of width 2"),

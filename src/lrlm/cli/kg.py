@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from lrlm.cli.console import errors, output, progress_of
 from lrlm.cli.options import MaxBad, Workers, cores
-from lrlm.cli.outputs import tell_skipped
+from lrlm.cli.outputs import tell_bad_lines
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
 from lrlm.look import counted
@@ -140,15 +140,13 @@ def _ids(given: str) -> set[str]:
 
 def _tell_build(report: GraphBuildReport, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
+    tell_bad_lines(report.examples, report.bad_lines)
     for heading, lines in (
-        ("skipped:", report.examples),
         ("note:", report.notes),
         ("incomplete:", report.damaged),
     ):
         for line in lines:
             errors.print(f"[yellow]{heading}[/] {escape(line)}", highlight=False, soft_wrap=True)
-    if report.bad_lines:
-        tell_skipped(report.bad_lines)
     for what, number in report.counts.items():
         errors.print(f"[dim]{number:>14,}  {escape(what)}[/]", highlight=False, soft_wrap=True)
     tables = report.graph.manifest["tables"]

@@ -32,13 +32,13 @@ from lrlm.errors import DamagedFileError, FormatError, WorkerError
 from lrlm.knowledge.sources import SourceFormat, parser_of
 from lrlm.knowledge.statements import Statements
 from lrlm.progress import Progress, silent
-from lrlm.text_files import BadLines, TextStream
+from lrlm.text_files import MOST_TOLD, BadLines, TextStream
 
 PART_BYTES = 32 << 20
 """The size of a part in bytes of text, not compressed: what a kill can cost for each worker."""
 
 _SUMMARY = b"lrlm part"
-_EXAMPLES = 5
+_NOTES = 5
 _LINES_BEFORE_GIVING_UP = 100_000
 """A file with too many bad lines is given up after this many lines, not at its end."""
 
@@ -129,7 +129,7 @@ def extract(
                 for line, reason in summary.examples:
                     extracted.bad_lines.add(source.path, lines + line + 1, reason)
                 extracted.bad_lines.count += summary.bad - len(summary.examples)
-                for line, remark in summary.notes[: _EXAMPLES - len(extracted.notes)]:
+                for line, remark in summary.notes[: _NOTES - len(extracted.notes)]:
                     extracted.notes.append(f"{source.path}:{lines + line + 1}: {remark}")
                 lines += summary.lines
                 bad += summary.bad
@@ -313,8 +313,8 @@ def _extract_part(  # noqa: PLR0917  passed on by position to another process
         position=part.position,
         lines=len(lines),
         bad=len(statements.bad),
-        examples=statements.bad[:_EXAMPLES],
-        notes=[(line, remark) for remark, line in statements.notes.items()][:_EXAMPLES],
+        examples=statements.bad[:MOST_TOLD],
+        notes=[(line, remark) for remark, line in statements.notes.items()][:_NOTES],
         damage=part.damage,
     )
     statements.bad, statements.notes = [], {}

@@ -21,7 +21,7 @@ from lrlm.corpora.importers.plain_pickle import (
     stream_plain_list,
 )
 from lrlm.errors import FormatError
-from tests.corpora.importers.bounded import outcomes
+from tests.bounded import outcomes
 from tests.generators.hostile_files import large_pickles, pickles
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

@@ -9,7 +9,7 @@ import pytest
 from lrlm.corpora.importers import safe_files
 from lrlm.corpora.importers.safe_files import elements, files_in
 from lrlm.errors import FormatError, InputError
-from tests.corpora.importers.bounded import outcomes
+from tests.bounded import outcomes
 from tests.generators.archives import link, pack
 from tests.generators.hostile_files import tars, xml_files
 
