@@ -108,9 +108,11 @@ class PickleWriter:
         self.end_batch(len(items))
 
     def begin_batch(self, size: int) -> None:
+        """Begin so many items of the open list."""
         self._parts.append(b"(" if size > 1 else b"")
 
     def end_batch(self, size: int) -> None:
+        """End the items that were begun."""
         self._parts.append(b"e" if size > 1 else b"a")
 
     def article(self, tokens: list[str], topic: str, relations: list[Any]) -> None:
@@ -136,6 +138,7 @@ class PickleWriter:
         self.flush()
 
     def flush(self) -> None:
+        """Write what waits."""
         self._stream.write(b"".join(self._parts))
         self._parts.clear()
 
@@ -147,7 +150,9 @@ class PickleWriter:
         self._memory += 1
 
     def _get(self, place: int) -> None:
-        self._parts.append(b"h" + bytes((place,)) if place < 256 else b"j" + struct.pack("<I", place))
+        self._parts.append(
+            b"h" + bytes((place,)) if place < 256 else b"j" + struct.pack("<I", place)
+        )
 
 
 def _integer(value: int) -> bytes:
@@ -217,8 +222,15 @@ def write_release(folder: Path, shape: Shape) -> None:
 
     world = World(shape)
     number = 0
-    for split, articles in (("train", shape.articles), ("valid", shape.held_out), ("test", shape.held_out)):
-        with (folder / f"{split}.pkl").open("wb") as texts, (folder / f"{split}.span.pkl").open("wb") as places:
+    for split, articles in (
+        ("train", shape.articles),
+        ("valid", shape.held_out),
+        ("test", shape.held_out),
+    ):
+        with (
+            (folder / f"{split}.pkl").open("wb") as texts,
+            (folder / f"{split}.span.pkl").open("wb") as places,
+        ):
             writer, spans_writer = PickleWriter(texts), PickleWriter(places)
             writer.begin_list()
             spans_writer.begin_list()
@@ -239,7 +251,9 @@ def write_release(folder: Path, shape: Shape) -> None:
     (folder / "rel_names.pkl").write_bytes(pickle.dumps(names, protocol=3))
     for name, rows in (("entity", shape.entities), ("relation", _RELATION_TYPES)):
         torch.save(torch.randn(rows, _WIDTH), folder / f"{name}_vec.pt")
-    (folder / "unk_probs.txt").write_text("".join(f"word{n}\t-{n % 20}.5\n" for n in range(200_000)))
+    (folder / "unk_probs.txt").write_text(
+        "".join(f"word{n}\t-{n % 20}.5\n" for n in range(200_000))
+    )
 
 
 def generated(folder: Path, name: str, share: float) -> Path:
@@ -286,7 +300,10 @@ def main() -> None:
         begin = time.perf_counter()
         path = generated(options.folder, name, options.share)
         size = path.stat().st_size / 1e6
-        print(f"{path.name}: {size:,.0f} MB, ready after {time.perf_counter() - begin:.0f} s", flush=True)
+        print(
+            f"{path.name}: {size:,.0f} MB, ready after {time.perf_counter() - begin:.0f} s",
+            flush=True,
+        )
         with tempfile.TemporaryDirectory(dir=options.folder) as out:
             command = [sys.executable, "-c", _IMPORT, str(path), f"{out}/corpus"]
             subprocess.run(command, check=False)

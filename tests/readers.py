@@ -7,7 +7,6 @@ import json
 import lzma
 import pickle
 import shutil
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -48,6 +47,7 @@ from tests import damage
 from tests.corpora.importers import test_docred, test_webnlg, test_wikitext
 from tests.generators.archives import TRAIN, pack, wikifacts, write_release
 from tests.generators.hostile_files import tensor_file
+from tests.generators.hostile_numbers import fasttext_file
 from tests.knowledge.hostile_lines import ARTICLE, LINES
 
 _IMPORTED = 25
@@ -81,26 +81,6 @@ def write_openke(folder: Path) -> None:
     (folder / "relation2id.txt").write_text("2\nP31 1\nP17 0\n", encoding="utf-8")
     np.arange(9, dtype="<f4").tofile(folder / "entity2vec.bin")
     np.arange(6, dtype="<f4").tofile(folder / "relation2vec.bin")
-
-
-def fasttext_file(
-    *,
-    width: int = 3,
-    buckets: int = 2,
-    ngrams: tuple[int, int] = (3, 6),
-    words: tuple[bytes, ...] = (b"the", b"sea"),
-    counts: tuple[int, int] = (2, 2),
-    rows: int = 4,
-    columns: int = 3,
-    is_quantised: bool = False,
-) -> bytes:
-    """Write a file with any sizes; the numbers are those of four vectors of width 3."""
-    content = struct.pack("<2i", 793712314, 12)
-    content += struct.pack("<12i", width, 5, 5, 1, 5, 1, 2, 2, buckets, *ngrams, 100)
-    content += struct.pack("<d3i2q", 1e-4, *counts, 0, 100, -1)
-    content += b"".join(word + b"\0" + struct.pack("<qb", 50, 0) for word in words)
-    content += struct.pack("<?2q", is_quantised, rows, columns)
-    return content + struct.pack("<12f", *range(12))
 
 
 def _formats(folder: Path) -> Iterator[Reader]:
@@ -307,7 +287,9 @@ def _releases(folder: Path) -> Iterator[Reader]:
 
 def _knowledge(folder: Path) -> Iterator[Reader]:
     """Whole files of knowledge, plain and compressed."""
-    packed = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    packed: dict[str, Callable[[bytes], bytes]] = {
+        "": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress
+    }  # fmt: skip
 
     def read(path: Path) -> None:
         shutil.rmtree(folder / "parts", ignore_errors=True)
@@ -315,11 +297,12 @@ def _knowledge(folder: Path) -> Iterator[Reader]:
         source = KnowledgeFile(path, recognise(str(path), beginning_of(path)))
         extract([source], folder / "parts", language="en", max_bad=1)
 
-    for format_, lines in LINES.items():
-        text = "".join(f"{line}\n" for line in lines).encode()
-        name = format_.name.lower()
-        files = _written(folder, {f"{name}{end}": pack(text) for end, pack in packed.items()})
-        yield Reader(f"files of {format_.value}", tuple(files), read)
+    files = {
+        f"{format_.name.lower()}{end}": pack("".join(f"{line}\n" for line in lines).encode())
+        for format_, lines in LINES.items()
+        for end, pack in packed.items()
+    }
+    yield Reader("files of knowledge", tuple(_written(folder, files)), read)
 
 
 def _folders(folder: Path) -> Iterator[Reader]:

@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from benchmarks.faults.outcome import Outcome
@@ -156,13 +155,18 @@ def _kept(folder: Path, path: Path, number: int, what: str) -> str:
     return f"{path.name}, {number}: {what}"
 
 
-def _stop(signum: int, frame: FrameType | None) -> None:
+def _stop(*_: object) -> None:
     raise TimeoutError(f"more than {_SECONDS} seconds")
+
+
+def _nothing(fd: object) -> None:
+    """Do nothing with a file."""
+    del fd
 
 
 def _main(place: str, count: str, seed: str, *names: str) -> None:
     warnings.simplefilter("ignore")
-    os.fsync = lambda descriptor: None  # nothing here needs to survive, and waiting takes long
+    os.fsync = _nothing  # nothing here needs to survive, and waiting takes long
     signal.signal(signal.SIGALRM, _stop)
     folder = Path(place)
     # Readers must not find what an earlier process left.

@@ -30,6 +30,7 @@ Call = Callable[[], object]
 
 def run(folder: Path, counts: Mapping[str, int], rng: random.Random) -> list[Outcome]:
     """Make so many calls, in an order of chance, and compare them with those of one thread."""
+    del folder
     names = _TOPICS[: counts["topics"]]
     wanted = {name: call() for name, call in _calls(lrlm.load(), names).items()}
     shared = _calls(lrlm.load(), names)

@@ -1,4 +1,4 @@
-"""Read JSON and TOML from files that may be damaged or hostile: within limits, or one clear error.
+"""Read JSON and TOML from files that may be damaged or hostile, within limits; and write JSON.
 
 What is read is bounded before it is built: the size of a file, how deep it is nested, and the size
 of its numbers. Everything that the parsers of the standard library throw becomes an error of this
@@ -11,6 +11,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, NoReturn
 
+from lrlm.characters import visible_json
 from lrlm.errors import FormatError, InputError
 
 LARGEST_FILE = 512 << 20
@@ -63,6 +64,16 @@ def parse_json(text: str | bytes, *, where: str, finite: bool = True) -> Any:
         raise FormatError(f"{where}: cannot be read (nested too deep)") from None
     except ValueError as error:
         raise FormatError(f"{where}: cannot be read (not JSON: {error})") from None
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    r"""Write a value as JSON that can be shown: letters of all languages as they are.
+
+    >>> json_text({"names": ["Z\u00fcrich", "\u202eoslO"]})
+    '{"names":["Z\u00fcrich","\\u202eoslO"]}'
+    """
+    separators = (",", ":") if indent is None else None
+    return visible_json(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators))
 
 
 def parse_toml(text: str, *, where: str) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def openke_ids(count: int) -> LineFormat:
         "an id beyond the count": f"Q{{n}}\t{count}", "a superscript": "Q{n}\t²",
         "a fraction": "Q{n}\t{n}.5", "an id alone": "{n}", "an exponent": "Q{n}\t1e3",
         "a hexadecimal id": "Q{n}\t0x10", "an id with a comma": "Q{n}\t1,000",
-        "an id with a sign": "Q{n}\t+1", "an underscore": "Q{n}\t1_0", "an infinite id": "Q{n}\tinf",
+        "an id with a sign": "Q{n}\t+1", "an underscore": "Q{n}\t1_0",
+        "an infinite id": "Q{n}\tinf",
         "a blank id": "Q{n}\t", "a fraction of signs": "Q{n}\t½", "a circled number": "Q{n}\t①",
         "brackets": "Q{n}\t[1]", "quotes": 'Q{n}\t"1"', "an id that is none": "Q{n}\tNone",
         "a minus of another kind": "Q{n}\t−1", "an id and a dot": "Q{n}\t1.",
@@ -91,9 +92,7 @@ def _templates(**faults: str) -> dict[str, Maker]:
 
 
 def _table(line: Callable[[int, str], str], faults: dict[str, Maker]) -> LineFormat:
-    return LineFormat(
-        lambda n: line(n, "Zürich").encode(), {**_in_a_name(line), **faults}
-    )
+    return LineFormat(lambda n: line(n, "Zürich").encode(), {**_in_a_name(line), **faults})
 
 
 def _triples() -> LineFormat:
@@ -103,7 +102,8 @@ def _triples() -> LineFormat:
         spaces_for_tabs="Q{n} country Q1", commas="Q{n},country,Q1",
         other_kind="Q{n}\tcountry\tQ1\tnumber", capital_kind="Q{n}\tcountry\tQ1\tEntity",
         empty_kind="Q{n}\tcountry\tQ1\t", own_title="Q{n}\t@title\tQ1",
-        invisible_relation="Q{n}\t\u200b\u200b\tQ1", invisible_literal="Q{n}\tarea\t\u200b\tliteral",
+        invisible_relation="Q{n}\t\u200b\u200b\tQ1",
+        invisible_literal="Q{n}\tarea\t\u200b\tliteral",
         form_feed_in_an_id="Q\x0c{n}\tcountry\tQ1", return_in_an_id="Q\r{n}\tcountry\tQ1",
         next_line_in_an_id="Q{n}\tcountry\tQ\x851",
     )  # fmt: skip
@@ -146,7 +146,7 @@ def _articles() -> LineFormat:
         [{"start": 0, "end": 4, "type": 5}],
     ]  # fmt: skip
     faults = {
-        **{what: text for what, text in _NOT_JSON.items()},
+        **_NOT_JSON,
         "no id": _json_line({"text": "Oslo {n}"}),
         "no text": _json_line({"id": "a{n}"}),
         "a number as id": with_(id=5),
@@ -278,4 +278,4 @@ def _wikidata() -> LineFormat:
         ' {"en": {"value": "\\ud83d"}}},',
         "a redirect to nothing": '{"entity": "Q{n}", "redirect": ""},',
     }
-    return _json_format(lambda n, name: item(n, name), faults)
+    return _json_format(item, faults)

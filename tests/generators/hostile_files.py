@@ -75,7 +75,8 @@ def executing_pickles() -> Iterator[tuple[str, bytes]]:
     yield "executes-object", b"(cos\nsystem\n" + text + b"o."
     yield "executes-posix", b"\x80\x02cposix\nsystem\n" + text + b"\x85R."
     code = b"open('executed','w').close()"
-    yield "executes-eval", b"\x80\x02cbuiltins\nexec\nX" + struct.pack("<I", len(code)) + code + b"\x85R."
+    code = b"X" + struct.pack("<I", len(code)) + code
+    yield "executes-code", b"\x80\x02cbuiltins\nexec\n" + code + b"\x85R."
     yield "executes-new", b"\x80\x02csubprocess\nPopen\n" + text + b"\x85\x81."
     yield "executes-in-a-list", b"\x80\x02](cos\nsystem\n" + text + b"\x85RK\x01e."
     yield "executes-as-key", b"\x80\x02}cos\nsystem\n" + text + b"\x85RK\x01s."
@@ -90,6 +91,10 @@ def repeating_pickles() -> Iterator[tuple[str, bytes]]:
     words = b"](" + b"X\x01\x00\x00\x00a" * 500_000 + b"e"
     yield "repeats-a-list", b"\x80\x02]" + words + again + b"."
     yield "repeats-at-once", b"\x80\x02](" + words + b"q\x01" + b"h\x01" * 100_000 + b"e."
+
+
+HONEST = frozenset(("many-constants", "many-integers", "many-copies"))
+"""Large pickles that take little for their size, and are read."""
 
 
 def _colliding(number: int) -> bytes:

@@ -1,6 +1,5 @@
 """`lrlm corpus`: build linked corpora and look at them."""
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lrlm.cli.console import errors, output, palette, progress_of
+from lrlm.cli.console import errors, output, palette, print_json, progress_of
 from lrlm.cli.options import MaxBad, Workers, cores
 from lrlm.cli.outputs import tell_bad_lines
 from lrlm.corpora import Corpus, LetterCase, build_corpus
@@ -139,7 +138,7 @@ def stats(
     corpus = Corpus.open(folder)
     if as_json:
         figures = {split: corpus.statistics(split) for split in corpus.splits}
-        output.print_json(json.dumps(figures))
+        print_json(figures)
     else:
         output.print(corpus_table(corpus))
 

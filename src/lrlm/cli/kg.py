@@ -1,6 +1,5 @@
 """`lrlm kg`: build knowledge graphs and look at them."""
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lrlm.cli.console import errors, output, progress_of
+from lrlm.cli.console import errors, output, print_json, progress_of
 from lrlm.cli.options import MaxBad, Workers, cores
 from lrlm.cli.outputs import tell_bad_lines
 from lrlm.knowledge import KnowledgeGraph
@@ -131,7 +130,7 @@ def show(
             for relation in found.relations
         ]
     content = {"id": found.id, "names": found.names, "relations": relations}
-    output.print_json(json.dumps(content, ensure_ascii=False))
+    print_json(content)
 
 
 def _ids(given: str) -> set[str]:

@@ -32,15 +32,20 @@ from lrlm.errors import DamagedFileError, FormatError, WorkerError
 from lrlm.knowledge.sources import SourceFormat, parser_of
 from lrlm.knowledge.statements import Statements
 from lrlm.progress import Progress, silent
-from lrlm.text_files import MOST_TOLD, BadLines, TextStream
+from lrlm.text_files import (
+    LINES_BEFORE_GIVING_UP,
+    MOST_TOLD,
+    BadLines,
+    Compression,
+    Expansion,
+    TextStream,
+)
 
 PART_BYTES = 32 << 20
 """The size of a part in bytes of text, not compressed: what a kill can cost for each worker."""
 
 _SUMMARY = b"lrlm part"
 _NOTES = 5
-_LINES_BEFORE_GIVING_UP = 100_000
-"""A file with too many bad lines is given up after this many lines, not at its end."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ def extract(
                     extracted.notes.append(f"{source.path}:{lines + line + 1}: {remark}")
                 lines += summary.lines
                 bad += summary.bad
-                if lines >= _LINES_BEFORE_GIVING_UP:
+                if lines >= LINES_BEFORE_GIVING_UP:
                     extracted.bad_lines.check(source.path, bad, lines)
                 if summary.damage is not None:
                     _damaged(source, lines + 1, summary.damage, extracted, keep=keep_damaged)
@@ -197,10 +202,13 @@ def file_parts(
     buffer = bytearray(size)
     kept = 0
     with TextStream.open(path, threads=threads) as stream:
+        expansion = None if Compression.of(path) is None else Expansion(path)
         if damage := stream.skip(start):
             raise FormatError(f"{path}: damaged or truncated ({damage})")
         while True:
             filled, damage = stream.fill(memoryview(buffer)[kept:])
+            if expansion is not None:
+                expansion.take(filled, buffer.count(b"\n", kept, kept + filled))
             filled += kept
             at_end = filled < size and damage is None
             if at_end:
