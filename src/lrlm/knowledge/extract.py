@@ -44,6 +44,8 @@ from lrlm.text_files import (
 PART_BYTES = 32 << 20
 """The size of a part in bytes of text, not compressed: what a kill can cost for each worker."""
 
+_MOST_LINES = 1_000_000
+"""Of a part: what is noted of each line takes memory, however short it is."""
 _SUMMARY = b"lrlm part"
 _NOTES = 5
 
@@ -200,35 +202,45 @@ def file_parts(
     The text that comes with a part is overwritten when the next part is asked for.
     """
     buffer = bytearray(size)
-    kept = 0
+    kept, at_end, damage = 0, False, None
     with TextStream.open(path, threads=threads) as stream:
         expansion = None if Compression.of(path) is None else Expansion(path)
         if damage := stream.skip(start):
             raise FormatError(f"{path}: damaged or truncated ({damage})")
         while True:
-            filled, damage = stream.fill(memoryview(buffer)[kept:])
-            if expansion is not None:
-                expansion.take(filled, buffer.count(b"\n", kept, kept + filled))
-            filled += kept
-            at_end = filled < size and damage is None
-            if at_end:
-                cut = filled
-            else:
-                cut = buffer.rfind(b"\n", 0, filled) + 1
-                if not cut and damage is None:
-                    raise FormatError(
-                        f"{path}: a line of more than {size >> 20 or 1} MiB after byte {start:,};"
-                        " is this the right file?"
-                    )
+            filled = kept
+            if not at_end and damage is None:
+                new, damage = stream.fill(memoryview(buffer)[kept:])
+                if expansion is not None:
+                    expansion.take(new, buffer.count(b"\n", kept, kept + new))
+                filled += new
+                at_end = filled < size and damage is None
+            whole = filled if at_end else buffer.rfind(b"\n", 0, filled) + 1
+            if not (whole or at_end) and damage is None:
+                raise FormatError(
+                    f"{path}: a line of more than {size >> 20 or 1} MiB after byte {start:,};"
+                    " is this the right file?"
+                )
+            cut = _end_of_lines(buffer, whole)
+            is_last = cut == whole and (at_end or damage is not None)
             if cut or damage is not None:
                 mark = number == 0 and buffer.startswith(codecs.BOM_UTF8)  # of some editors
                 text = memoryview(buffer)[len(codecs.BOM_UTF8) * mark : cut]
-                yield FilePart(number, start, start + cut, stream.position(), damage), text
-            if at_end or damage is not None:
+                found = damage if is_last else None
+                yield FilePart(number, start, start + cut, stream.position(), found), text
+            if is_last:
                 return
             number, start = number + 1, start + cut
             kept = filled - cut
             buffer[:kept] = buffer[cut:filled]
+
+
+def _end_of_lines(buffer: bytearray, end: int) -> int:
+    """Give where a part ends that would reach to `end`, but may have only so many lines."""
+    while buffer.count(b"\n", 0, end) > _MOST_LINES:
+        half = buffer.rfind(b"\n", 0, end // 2)
+        end = (half if half >= 0 else buffer.find(b"\n")) + 1
+    return end
 
 
 _Submit = Callable[[memoryview, Path, FilePart, int, SourceFormat], "Future[PartSummary]"]
