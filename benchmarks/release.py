@@ -178,7 +178,7 @@ class World:
         names = self._chance.choices(self._words[5:], k=6 * shape.entities)
         self.forms = [
             [
-                " ".join(names[6 * entity + first : 6 * entity + last])
+                " ".join((*names[6 * entity + first : 6 * entity + last], "")).rstrip()
                 for first, last in ((0, 2), (2, 3), (3, 6))[: 1 + entity % 3]
             ]
             for entity in range(shape.entities)

@@ -22,6 +22,8 @@ _LARGEST_TOML = 1 << 16
 _DEEPEST_TOML = 100
 _LONGEST_TOML_LINE = 10_000
 """Characters; the parser takes time with the square of the parts of a dotted key."""
+_LONGEST_TOML_TEXT = 1000
+"""Characters; settings are names and paths, and are quoted in messages."""
 _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 80
 
@@ -108,7 +110,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _check_values(table: dict[str, Any], where: str) -> None:
-    """Refuse what is nested deep, without recursion, and whole numbers of more than 64 bits."""
+    """Refuse what is nested deep, without recursion, and what is too long or too large."""
     level: list[Any] = [table]
     for _ in range(_DEEPEST_TOML):
         inside: list[Any] = []
@@ -117,6 +119,10 @@ def _check_values(table: dict[str, Any], where: str) -> None:
                 inside.extend(each.values() if isinstance(each, dict) else each)
             elif isinstance(each, int) and abs(each) > LARGEST_NUMBER:
                 raise InputError(f"{where}: not TOML (a whole number of more than 64 bits)")
+            elif isinstance(each, str) and len(each) > _LONGEST_TOML_TEXT:
+                raise InputError(
+                    f"{where}: holds a text of more than {_LONGEST_TOML_TEXT:,} characters"
+                )
         if not inside:
             return
         level = inside

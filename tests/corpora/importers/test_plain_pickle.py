@@ -22,7 +22,7 @@ from lrlm.corpora.importers.plain_pickle import (
 )
 from lrlm.errors import FormatError
 from tests.bounded import outcomes
-from tests.generators.hostile_files import HONEST, large_pickles, pickles
+from tests.generators.hostile_files import HONEST, large_pickles, pickles, repeating_pickles
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 plain = st.recursive(
@@ -191,6 +191,27 @@ def test_memory_of_items_that_are_given_away_is_given_back(
     assert stream(tmp_path, pickle.dumps(batches)) == batches
     with pytest.raises(FormatError, match="memory at once"):
         stream(tmp_path, pickle.dumps([*batches, *batches]))  # all are remembered
+
+
+def test_a_batch_of_items_is_not_one_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's pickler puts a thousand articles into a list at once."""
+    articles = [[f"word{number % 50}"] * 200 for number in range(1000)]
+    monkeypatch.setattr(plain_pickle, "LARGEST_ITEM", 1 << 20)
+    content = pickle.dumps(articles, protocol=3)
+    assert stream(tmp_path, content) == articles
+    with pytest.raises(FormatError, match="one value of more than 1 MiB"):
+        load(content)
+
+
+def test_a_file_that_repeats_itself_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = dict(outcomes("pickled lists", repeating_pickles()))
+    assert all("repeats itself" in text for text in told.values())
+    monkeypatch.setattr(plain_pickle, "LARGEST_ITEM", 1 << 20)
+    forms = [f"form {number}" for number in range(10)]  # of an entity that all articles name
+    honest = [[(type_, number, forms) for type_ in range(20)] for number in range(2000)]
+    assert stream(tmp_path, pickle.dumps(honest)) == honest
 
 
 def test_keys_are_bounded() -> None:
