@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from lrlm.errors import FormatError
-from lrlm.text_files import LARGEST_RATIO, reading
+from lrlm.text_files import reading
 
 _CONSTANTS: dict[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY: dict[str, Callable[[], Any]] = {
@@ -43,6 +43,9 @@ MOST_MEMORY = 512 << 20
 """Bytes that may be taken at once, for the items that are read together and for what is kept."""
 LARGEST_ITEM = 256 << 20
 """Bytes of one value, were everything copied that it refers to twice."""
+MOST_REPEATED = 500
+"""How often a list may hold its own size in bytes; a relation of a release, with the names of an
+object that many articles refer to, holds it some 100 times."""
 _LARGEST_KEY = 4096
 _MOST_ODD_KEYS = 1000
 """Keys other than texts and small integers can be chosen so that all fall into one place."""
@@ -405,10 +408,10 @@ class _Machine:
         for extent in extents:
             self._grow(_Extent(0), [extent], place)
             self._given += extent.size
-        if self._given > LARGEST_ITEM + LARGEST_RATIO * place:
+        if self._given > LARGEST_ITEM + MOST_REPEATED * place:
             raise FormatError(
                 f"{self._where}, byte {place}: the pickle repeats itself, so that it is more than"
-                f" {LARGEST_RATIO} times as large as its bytes"
+                f" {MOST_REPEATED} times as large as its bytes"
             )
 
     def _take(self, size: int, place: int) -> None:
