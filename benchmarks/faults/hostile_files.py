@@ -61,7 +61,7 @@ def _kinds(opcodes: int) -> dict[str, _Files]:
         ),
         "pickled lists": hostile_files.repeating_pickles(),
         "tensors": hostile_files.tensor_files(),
-        "archives": hostile_files.tars(),
+        "archives": (*hostile_files.tars(), hostile_files.tar_of_many_files()),
         "XML": hostile_files.xml_files(),
         "fastText": hostile_numbers.fasttext_files(),
         "safetensors": hostile_numbers.safetensors_files(),

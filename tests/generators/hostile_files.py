@@ -230,9 +230,12 @@ def tars() -> Iterator[tuple[str, bytes]]:
         ("pax-header-of-solaris", tarfile.SOLARIS_XHDTYPE),
     ):
         yield name, _gzipped([_header("x", kind, 3 << 29)], zeros=3 << 29)
-    yield "sparse", _gzipped([_sparse(8 << 30)], zeros=1024)
+    yield "sparse", _gzipped([_sparse(64 << 30)], zeros=1024)
     for version in ("0.0", "0.1", "1.0"):
         yield f"sparse-{version}", _gzipped([_pax_sparse(version)], zeros=1 << 28)
+    for name, places in (("words", "a,b"), ("5000-digits", f"0,{'9' * 5000}")):
+        fields = {"GNU.sparse.size": "512", "GNU.sparse.map": places}
+        yield f"sparse-map-of-{name}", _gzipped([_pax(fields), _header("train.pkl")], zeros=1024)
     yield "file-of-a-terabyte", _gzipped([_header("x.pkl", tarfile.REGTYPE, 1 << 40)], zeros=1024)
     yield "negative-size", _gzipped([_pax({"size": "-512"}), _header("x")], zeros=1024)
     yield "size-of-5000-digits", _gzipped([_pax({"size": "9" * 5000}), _header("x")], zeros=1024)
@@ -245,7 +248,11 @@ def tars() -> Iterator[tuple[str, bytes]]:
     for name, kind in (("link", tarfile.SYMTYPE), ("hard-link", tarfile.LNKTYPE),
                        ("device", tarfile.CHRTYPE), ("pipe", tarfile.FIFOTYPE)):  # fmt: skip
         yield name, _gzipped([_header("train.pkl", kind)], zeros=1024)
-    yield "many-files", _gzipped([_header("x") * 300_000], zeros=1024)
+
+
+def tar_of_many_files() -> tuple[str, bytes]:
+    """Make a tar of a megabyte with 300,000 files."""
+    return "many-files", _gzipped([_header("x") * 300_000], zeros=1024)
 
 
 def _header(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> bytes:
