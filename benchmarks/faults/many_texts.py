@@ -2,7 +2,7 @@
 
 The texts are about changing topics and hold words that were never seen, so that whatever is
 remembered from one text to the next has reason to grow. A process of its own does the work; its
-memory and its computing time are taken after every hundred texts or more. The first fifth is left
+memory and its computing time are taken after every fifty texts or more. The first fifth is left
 out: by then caches are full and libraries have taken what they take. Times are compared by their
 lower quartile, because other work on the machine makes some of them longer, but none shorter.
 """
@@ -20,9 +20,9 @@ import lrlm
 from benchmarks.faults.outcome import Outcome
 
 FULL = {"texts": 100_000}
-SHORT = {"texts": 2000}
+SHORT = {"texts": 1000}
 
-_LEAST = 100
+_LEAST = 50
 _PARTS = 200
 _GROWTH = 0.05
 _SLOWER = 0.1

@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks.faults.outcome import Outcome
 
 FULL = {"each": 20_000, "processes": 2}
-SHORT = {"each": 60, "processes": 1}
+SHORT = {"each": 40, "processes": 1}
 
 _SECONDS = 30
 _MOST_FAILURES = 5

@@ -7,6 +7,7 @@ import struct
 import tarfile
 import zipfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import torch
@@ -303,8 +304,13 @@ def _gzipped(blocks: list[bytes], *, zeros: int = 0) -> bytes:
 def repeated(character: bytes, size: int) -> bytes:
     """Compress a character that is repeated so often; parts of such a file may be joined."""
     whole, rest = divmod(size, 1 << 24)
-    compressed = gzip.compress(character * (1 << 24), mtime=0) if whole else b""
-    return compressed * whole + gzip.compress(character * rest, mtime=0)
+    compressed = _compressed(character, 1 << 24) if whole else b""
+    return compressed * whole + _compressed(character, rest)
+
+
+@cache
+def _compressed(character: bytes, size: int) -> bytes:
+    return gzip.compress(character * size, mtime=0)
 
 
 def xml_files() -> Iterator[tuple[str, bytes]]:

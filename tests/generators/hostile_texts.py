@@ -4,7 +4,8 @@ import bz2
 import gzip
 import json
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from tests.generators.hostile_files import repeated
 
@@ -56,9 +57,14 @@ def line_files(good: bytes) -> Iterator[tuple[str, bytes]]:
     yield "empty-lines.gz", gzip.compress(good, mtime=0) + repeated(b"\n", 3 << 30)
     yield "spaces.gz", gzip.compress(good, mtime=0) + repeated(b" ", 3 << 30)
     yield "zeros.gz", gzip.compress(good, mtime=0) + repeated(b"\0\n", 1 << 30)
-    yield "empty-lines.bz2", bz2.compress(good) + bz2.compress(b"\n" * (1 << 24)) * 128
-    yield "empty-lines.xz", lzma.compress(good) + lzma.compress(b"\n" * (1 << 24)) * 128
+    yield "empty-lines.bz2", bz2.compress(good) + _empty_lines(bz2.compress) * 128
+    yield "empty-lines.xz", lzma.compress(good) + _empty_lines(lzma.compress) * 128
     yield "deep", good + b"[" * (1 << 20) + b"\n" + b'{"a":' * (1 << 18) + b"\n"
     yield "digits", good + b'{"id": ' + _DIGITS + b', "type": ' + _DIGITS + b"}\n"
     yield "one-line", good + b"a" * (65 << 20)
     yield "bad-lines", good + b"x\n" * 3_000_000
+
+
+@cache
+def _empty_lines(compress: Callable[[bytes], bytes]) -> bytes:
+    return compress(b"\n" * (1 << 24))
