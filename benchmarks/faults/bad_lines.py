@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from benchmarks.faults.outcome import Outcome
+from benchmarks.faults.outcome import MOST_FAILURES, Outcome
 from lrlm.annotation.jsonl import LineLinker
 from lrlm.characters import NOT_ON_A_LINE
 from lrlm.corpora.articles import parse_article
@@ -29,7 +29,7 @@ from tests.generators.bad_lines import LineFormat, formats, openke_ids
 FULL = {"lines": 10_000, "bad": 500}
 SHORT = {"lines": 400, "bad": 80}
 
-_MOST_FAILURES = 20
+
 _LONGEST_REASON = 400
 _KINDS = 30
 _Read = Callable[[Path], tuple[list[Any], list[str]]]
@@ -92,7 +92,7 @@ def _try(
         f"bad lines of {name}: told with file, line and reason; no neighbour changed",
         len(made),
         held,
-        tuple(failures[:_MOST_FAILURES]),
+        tuple(failures[:MOST_FAILURES]),
         f"{len(kinds)} kinds among {len(lines):,} lines"
         + (f", fewer than {_KINDS}" if len(kinds) < _KINDS else ""),
     )
@@ -167,6 +167,6 @@ def _try_openke(folder: Path, counts: Mapping[str, int], rng: random.Random) -> 
         "bad lines of OpenKE's ids: told with file, line and reason",
         counts["bad"],
         counts["bad"] - len(failures),
-        tuple(failures[:_MOST_FAILURES]),
+        tuple(failures[:MOST_FAILURES]),
         f"{len(kinds)} kinds, one at a time: every line must be good",
     )

@@ -7,13 +7,11 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.faults.outcome import Outcome
+from benchmarks.faults.outcome import MOST_FAILURES, Outcome
 from tests.damage import KINDS, MADE, folders, made_folders, untold
 
 FULL = {"each": 300}
 SHORT = {"each": 14}
-
-_MOST_FAILURES = 20
 
 
 def run(folder: Path, counts: Mapping[str, int], rng: random.Random) -> list[Outcome]:
@@ -28,7 +26,7 @@ def run(folder: Path, counts: Mapping[str, int], rng: random.Random) -> list[Out
                 f"bytes flipped or cut in {kind.title}: told before use",
                 counts["each"],
                 counts["each"] - len(silent),
-                tuple(silent[:_MOST_FAILURES]),
+                tuple(silent[:MOST_FAILURES]),
             )
         )
     return outcomes

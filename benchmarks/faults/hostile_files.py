@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.faults.outcome import Outcome
+from benchmarks.faults.outcome import MOST_FAILURES, Outcome
 from lrlm.knowledge.sources import SourceFormat
 from tests.bounded import LARGEST_PEAK, LONGEST, Trial, trials
 from tests.generators import hostile_files, hostile_numbers, hostile_texts
@@ -19,7 +19,7 @@ FULL = {"each": 1000, "opcodes": 4_000_000, "first": 0}
 SHORT = {"each": 2, "opcodes": 400_000, "first": 5}
 """The first five kinds have tests of their own, and take long to make."""
 
-_MOST_FAILURES = 20
+
 _Files = Iterable[tuple[str, bytes]]
 
 
@@ -46,7 +46,7 @@ def _outcome(kind: str, found: list[Trial]) -> Outcome:
         f" at most {LARGEST_PEAK >> 30} GB and {LONGEST:.0f} s each",
         len(found),
         len(found) - len(failures),
-        tuple(failures[:_MOST_FAILURES]),
+        tuple(failures[:MOST_FAILURES]),
         f"{refused} refused; at most {peak / 2**30:.2f} GB, {seconds:.1f} s",
     )
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import lrlm
-from benchmarks.faults.outcome import Outcome
+from benchmarks.faults.outcome import MOST_FAILURES, Outcome
 from lrlm.annotation.exports import annotation_to_conll
 from lrlm.annotation.html import annotation_to_html
 from lrlm.runs.topics import MiniworldTopics
@@ -23,7 +23,7 @@ SHORT = {"calls": 96, "topics": 2}
 
 _THREADS = 8
 _TOPICS = ("Norway", "France", "Danube", "Oxygen", "Sweden", "Rhine", "Iron", "Italy")
-_MOST_FAILURES = 20
+
 
 Call = Callable[[], object]
 
@@ -50,7 +50,7 @@ def run(folder: Path, counts: Mapping[str, int], rng: random.Random) -> list[Out
 def _outcome(promise: str, results: list[str | None]) -> Outcome:
     failures = [each for each in results if each is not None]
     held = len(results) - len(failures)
-    return Outcome(promise, len(results), held, tuple(failures[:_MOST_FAILURES]))
+    return Outcome(promise, len(results), held, tuple(failures[:MOST_FAILURES]))
 
 
 def _fault(name: str, call: Call, wanted: object) -> str | None:
