@@ -1,5 +1,6 @@
 """Names are cleaned, texts keep their places, and what is refused is named."""
 
+import json
 import re
 
 import pytest
@@ -18,6 +19,7 @@ from lrlm.characters import (
     refused_in,
 )
 from lrlm.errors import InputError
+from lrlm.plain_data import json_text
 
 odd_texts = st.text(
     "ab \t\n\x00\x1b\x7f\x85\x9b\xa0\xad\u200b\u200d\u2028\u202e\u2066\ufeffé\ud800\U0001f600"
@@ -123,3 +125,16 @@ def test_a_refused_character_is_found_where_there_is_one() -> None:
     assert refused_in("Os\tlo", NOT_IN_A_TEXT) is None
     assert refused_in("Os\tlo", NOT_ON_A_LINE) == "the control character U+0009"
     assert refused_in("Os\ud800", NOT_IN_A_TEXT) == "the lone surrogate U+D800 (half a character)"
+
+
+@given(st.text())
+def test_json_is_shown_without_what_a_terminal_obeys(text: str) -> None:
+    shown = json_text({text: [text]}, indent=1)
+    assert json.loads(shown) == {text: [text]}
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+    assert shown.encode()
+
+
+def test_json_keeps_letters_of_all_languages() -> None:
+    assert json_text(["Zürich 東京 \U0001f600"]) == '["Zürich 東京 \U0001f600"]'
+    assert json_text(["\u202eoslO", "\ud800"]) == r'["\u202eoslO","\ud800"]'

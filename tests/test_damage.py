@@ -5,19 +5,15 @@ from pathlib import Path
 import pytest
 
 from lrlm.artifacts import verify
-from tests.damage import KINDS, OF_VERSION_0_1, Kind, folders, untold
+from tests.damage import KINDS, MADE, OF_VERSION_0_1, folders, made_folders
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_what_is_whole_is_used(tmp_path: Path, kind: Kind) -> None:
-    folder = folders(tmp_path)[kind.name]
-    check = verify(folder)
-    assert (check.damaged, check.unchecked) == ((), ())
-    kind.use(folder)
-
-
-def test_every_flip_and_cut_is_told(tmp_path: Path) -> None:
-    assert untold(tmp_path, 14) == []
+def test_what_is_whole_is_used(tmp_path: Path) -> None:
+    places = {**folders(tmp_path), **made_folders(tmp_path)}
+    for kind in (*KINDS, *MADE):
+        check = verify(places[kind.name])
+        assert (check.damaged, check.unchecked) == ((), ()), kind
+        kind.use(places[kind.name])
 
 
 @pytest.mark.parametrize("name", ["run", "corpus", "graph"])

@@ -51,6 +51,7 @@ def test_json_within_the_limits_is_read(tmp_path: Path) -> None:
         (".".join("a" * 20_000) + " = 1", "a line of more than 10,000 characters"),
         ("#\n" * 50_000, "more than 65,536 characters"),
         ("a =", "not TOML"),
+        (f'a.b = ["{"x" * 1001}"]', "a text of more than 1,000 characters"),
     ],
 )
 def test_toml_has_limits(text: str, message: str) -> None:

@@ -8,12 +8,14 @@ import struct
 import sys
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from lrlm import text_files
 from lrlm.errors import FormatError, InputError, TooManyBadLinesError
+from lrlm.knowledge.extract import file_parts
 from lrlm.text_files import (
     BadLineError,
     BadLines,
@@ -101,13 +103,14 @@ def test_the_share_of_bad_lines_may_be_used_up_but_not_passed(path: Path) -> Non
         read(path)
 
 
-def test_examples_stay_few_but_every_file_has_one(tmp_path: Path) -> None:
+def test_a_thousand_bad_lines_are_told_and_one_of_every_file(tmp_path: Path) -> None:
     bad_lines = BadLines(0.9)
     for name in ("a", "b"):
-        (tmp_path / name).write_text("bad\n" * 8 + "x\n" * 8, encoding="utf-8")
+        (tmp_path / name).write_text("bad\n" * 1200 + "x\n" * 1200, encoding="utf-8")
         read(tmp_path / name, bad_lines)
-    assert bad_lines.count == 16
-    assert len(bad_lines.examples) == 6
+    assert bad_lines.count == 2400
+    assert len(bad_lines.examples) == 1001
+    assert bad_lines.examples[999] == f"{tmp_path / 'a'}:1000: it says so"
     assert bad_lines.examples[-1] == f"{tmp_path / 'b'}:1: it says so"
 
 
@@ -271,3 +274,45 @@ def test_what_expands_beyond_measure_is_stopped(
         assert len(stream.read(allowed)) == allowed
         with pytest.raises(FormatError, match="expands to more than 200 times its size"):
             stream.read(1)
+
+
+def lines_of_nothing(kind: str, count: int) -> bytes:
+    """Compress so many empty lines."""
+    pack: dict[str, Callable[[bytes], bytes]] = {
+        "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress
+    }  # fmt: skip
+    return pack[kind](b"one\n" + b"\n" * count)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bzip2", "xz"])
+def test_a_small_file_cannot_hold_lines_without_end(
+    path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_files, "ALWAYS_ALLOWED_LINES", 100_000)
+    path.write_bytes(lines_of_nothing(kind, 90_000))
+    assert read(path) == ["one"]
+    path.write_bytes(lines_of_nothing(kind, 500_000))
+    with pytest.raises(FormatError, match="lines: expands to more lines than data have"):
+        read(path)
+    with pytest.raises(FormatError, match="lines: expands to more lines than data have"):
+        list(file_parts(path))
+    path.write_bytes(b"one\n" + b"\n" * 200_000)
+    assert read(path) == ["one"]
+
+
+def test_a_file_of_bad_lines_is_given_up_early(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_files, "LINES_BEFORE_GIVING_UP", 100)
+    path.write_text("x\n" * 50 + "bad\n" * 1000, encoding="utf-8")
+    with pytest.raises(TooManyBadLinesError, match="50 of 100 lines"):
+        read(path)
+
+
+def test_damage_is_told_by_the_fast_reader_too(path: Path) -> None:
+    pytest.importorskip("isal")
+    packed = bytearray(gzip.compress(b"".join(b"line %d\n" % number for number in range(999))))
+    for place in range(20, len(packed) - 8, 7):
+        changed = bytearray(packed)
+        changed[place] ^= 0x55
+        path.write_bytes(changed)
+        with suppress(FormatError):
+            beginning_of(path, 1 << 20)

@@ -14,7 +14,8 @@ character other than white space, or an id holds any: no writer means them, and 
 terminal is not for a file to say. Whoever refuses a character says which one, in which field: see
 `describe`.
 
-What is **shown** obeys no such character, wherever it came from: see `printable` and `page_text`.
+What is **shown** obeys no such character, wherever it came from: see `printable`, `page_text` and
+`visible_json`.
 """
 
 import re
@@ -40,6 +41,11 @@ _INVISIBLE = re.compile(
 )
 """Removed from names. Characters that join letters or keep them apart (U+200C, U+200D) stay: a
 name in Persian, Sinhala or emoji is another one without them."""
+
+_ESCAPED_IN_JSON = re.compile(
+    "[\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+"""What JSON may hold as it is, but what a terminal or a file would not show or not hold."""
 
 _REPLACEMENT = "\ufffd"
 _TURNS_TEXT = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -116,6 +122,18 @@ def printable(text: str) -> str:
     'Oslo [31m \ufffdyawroN'
     """
     return text.translate(_IN_A_TERMINAL)
+
+
+def visible_json(text: str) -> str:
+    r"""Write JSON so that it can be shown: what a terminal would obey is escaped.
+
+    Whoever reads the JSON gets the same strings: characters that are not ASCII stand only inside
+    of strings, where an escape means the character itself.
+
+    >>> visible_json('{"id": "Q\u202e1"}')
+    '{"id": "Q\\u202e1"}'
+    """
+    return _ESCAPED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def page_text(text: str) -> str:

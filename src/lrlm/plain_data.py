@@ -1,4 +1,4 @@
-"""Read JSON and TOML from files that may be damaged or hostile: within limits, or one clear error.
+"""Read JSON and TOML from files that may be damaged or hostile, within limits; and write JSON.
 
 What is read is bounded before it is built: the size of a file, how deep it is nested, and the size
 of its numbers. Everything that the parsers of the standard library throw becomes an error of this
@@ -11,6 +11,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, NoReturn
 
+from lrlm.characters import visible_json
 from lrlm.errors import FormatError, InputError
 
 LARGEST_FILE = 512 << 20
@@ -21,6 +22,8 @@ _LARGEST_TOML = 1 << 16
 _DEEPEST_TOML = 100
 _LONGEST_TOML_LINE = 10_000
 """Characters; the parser takes time with the square of the parts of a dotted key."""
+_LONGEST_TOML_TEXT = 1000
+"""Characters; settings are names and paths, and are quoted in messages."""
 _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 80
 
@@ -65,6 +68,16 @@ def parse_json(text: str | bytes, *, where: str, finite: bool = True) -> Any:
         raise FormatError(f"{where}: cannot be read (not JSON: {error})") from None
 
 
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    r"""Write a value as JSON that can be shown: letters of all languages as they are.
+
+    >>> json_text({"names": ["Z\u00fcrich", "\u202eoslO"]})
+    '{"names":["Z\u00fcrich","\\u202eoslO"]}'
+    """
+    separators = (",", ":") if indent is None else None
+    return visible_json(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators))
+
+
 def parse_toml(text: str, *, where: str) -> dict[str, Any]:
     """Parse TOML into nested dictionaries; `where` names the file in an error."""
     if len(text) > _LARGEST_TOML:
@@ -97,7 +110,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _check_values(table: dict[str, Any], where: str) -> None:
-    """Refuse what is nested deep, without recursion, and whole numbers of more than 64 bits."""
+    """Refuse what is nested deep, without recursion, and what is too long or too large."""
     level: list[Any] = [table]
     for _ in range(_DEEPEST_TOML):
         inside: list[Any] = []
@@ -106,6 +119,10 @@ def _check_values(table: dict[str, Any], where: str) -> None:
                 inside.extend(each.values() if isinstance(each, dict) else each)
             elif isinstance(each, int) and abs(each) > LARGEST_NUMBER:
                 raise InputError(f"{where}: not TOML (a whole number of more than 64 bits)")
+            elif isinstance(each, str) and len(each) > _LONGEST_TOML_TEXT:
+                raise InputError(
+                    f"{where}: holds a text of more than {_LONGEST_TOML_TEXT:,} characters"
+                )
         if not inside:
             return
         level = inside

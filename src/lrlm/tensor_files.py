@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from lrlm.checks import check_shape
 from lrlm.errors import FormatError, ShapeError
-from lrlm.plain_data import read_json
+from lrlm.plain_data import read_json, shown
 from lrlm.text_files import reading
 
 _LONGEST_NAME = 1 << 14
@@ -49,12 +49,14 @@ def read_tensors(path: Path, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
         raise FormatError(f"{path}: there is no such file")
     with reading(path, "a safetensors file"):
         try:
-            tensors = load_file(path)
+            with safe_open(path, "pt") as file:
+                if odd := {*file.keys()} ^ shapes.keys():
+                    raise FormatError(
+                        f"{path}: tensors are missing or too many: {shown(sorted(odd))}"
+                    )
+                tensors = {name: file.get_tensor(name) for name in shapes}
         except SafetensorError as error:  # of no kind that others throw
             raise ValueError(str(error)) from error
-    if tensors.keys() != shapes.keys():
-        odd = ", ".join(sorted(tensors.keys() ^ shapes.keys()))
-        raise FormatError(f"{path}: tensors are missing or too many: {odd}")
     for name, shape in shapes.items():
         if not tensors[name].is_floating_point():
             raise FormatError(f"{path}: {name} must hold real numbers, not {tensors[name].dtype}")

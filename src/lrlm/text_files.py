@@ -26,6 +26,15 @@ LARGEST_RATIO = 200
 """How often a compressed file may hold its own size; those of data hold it 5 to 20 times."""
 ALWAYS_ALLOWED = 64 << 20
 """Bytes that any file may hold, however small it is itself."""
+MOST_LINES_A_BYTE = 8
+"""Lines that a compressed file may hold for each of its bytes; those of data hold one for three or
+more. Empty lines are nothing when they are compressed, but reading them takes time."""
+ALWAYS_ALLOWED_LINES = 4_000_000
+LINES_BEFORE_GIVING_UP = 100_000
+"""A file with too many bad lines is given up after this many lines, not at its end."""
+
+MOST_TOLD = 1000
+"""Bad lines that are told one by one; the others are counted."""
 
 _BLOCK = 1 << 20
 _SKIP_BLOCK = 4 << 20
@@ -37,12 +46,14 @@ Record = TypeVar("Record")
 
 @dataclass
 class BadLines:
-    """Counts the lines that cannot be used, keeps the first few, and stops when they are many."""
+    """Counts the lines that cannot be used, says where they are, and stops when they are many."""
 
     max_share: float = 0.001
     """The share of a file's lines that may be bad."""
     count: int = 0
     examples: list[str] = field(default_factory=list)
+    """The first thousand and the first of every file, each with its file, line and reason."""
+    _files: set[Path] = field(default_factory=set)
 
     def check(self, path: Path, bad: int, lines: int) -> None:
         """Stop if more of a file's lines are bad than is allowed."""
@@ -56,8 +67,8 @@ class BadLines:
     def add(self, path: Path, line: int, reason: str) -> None:
         """Count one bad line."""
         self.count += 1
-        is_first_of_file = not any(text.startswith(f"{path}:") for text in self.examples)
-        if len(self.examples) < 5 or is_first_of_file:
+        if len(self.examples) < MOST_TOLD or path not in self._files:
+            self._files.add(path)
             self.examples.append(f"{path}:{line}: {reason}")
 
 
@@ -115,24 +126,42 @@ def _shown(error: Exception) -> str:
     return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
 
 
-class MeteredStream:
-    """The text of a file, which stops when it is far more than the file can honestly hold.
+class Expansion:
+    """How much a compressed file may still hold, by its own size.
 
-    Compressed zeros expand a thousandfold and more: a small file must not fill disk or memory.
+    Compressed zeros expand a thousandfold and more: a small file must not fill disk or memory, nor
+    take hours.
     """
 
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self._stream, self._path = stream, path
-        self._left = ALWAYS_ALLOWED + LARGEST_RATIO * path.stat().st_size
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        size = path.stat().st_size
+        self.bytes_left = ALWAYS_ALLOWED + LARGEST_RATIO * size
+        self._lines_left = ALWAYS_ALLOWED_LINES + MOST_LINES_A_BYTE * size
 
-    def read(self, size: int) -> bytes:
-        """Read up to so many bytes."""
-        content = self._stream.read(min(size, self._left + 1))
-        self._left -= len(content)
-        if self._left < 0:
+    def take(self, size: int, lines: int = 0) -> None:
+        """Count what was read, and refuse a file that holds more than it honestly can."""
+        self.bytes_left -= size
+        self._lines_left -= lines
+        if self.bytes_left < 0:
             raise FormatError(
                 f"{self._path}: expands to more than {LARGEST_RATIO} times its size; refused"
             )
+        if self._lines_left < 0:
+            raise FormatError(f"{self._path}: expands to more lines than data have; refused")
+
+
+class MeteredStream:
+    """The text of a file, which stops when it is far more than the file can honestly hold."""
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream = stream
+        self._expansion = Expansion(path)
+
+    def read(self, size: int) -> bytes:
+        """Read up to so many bytes."""
+        content = self._stream.read(min(size, self._expansion.bytes_left + 1))
+        self._expansion.take(len(content))
         return content
 
 
@@ -172,6 +201,8 @@ def parse_lines(
         else:
             records += 1
             yield record
+        if lines % LINES_BEFORE_GIVING_UP == 0:
+            bad_lines.check(path, bad, lines)
     bad_lines.check(path, bad, lines)
     if not records:
         raise FormatError(f"{path} is empty")
@@ -184,16 +215,21 @@ def raw_lines(path: Path) -> Iterator[bytes]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     with stream:
-        yield from stream_lines(stream, path)
+        is_plain = isinstance(stream, io.BufferedReader)
+        yield from stream_lines(stream, path, None if is_plain else Expansion(path))
 
 
-def stream_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+def stream_lines(
+    stream: IO[bytes], path: Path, expansion: Expansion | None = None
+) -> Iterator[bytes]:
     """Split an open file into lines as `raw_lines` does; `path` names it in errors."""
     read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
     rest = b""
     number = 1
     try:
         while block := read(_BLOCK):
+            if expansion is not None:
+                expansion.take(len(block), block.count(b"\n"))
             *complete, rest = (rest + block).split(b"\n")
             for line in complete:
                 yield line.removesuffix(b"\r")
@@ -315,8 +351,17 @@ def beginning_of(path: Path, size: int = 1 << 16) -> bytes:
     return bytes(buffer[:filled])
 
 
-# The optional readers raise RuntimeError and ValueError for damage, the standard ones the others.
-_DAMAGES = (EOFError, zlib.error, lzma.LZMAError, RuntimeError, ValueError, OSError)
+def _isal_error() -> type[Exception]:
+    """Give what isal raises at damage, which is of no other kind."""
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return zlib.error
+    return cast("type[Exception]", isal_zlib.IsalError)
+
+
+# The optional readers raise the first three for damage, the standard ones the others.
+_DAMAGES = (_isal_error(), RuntimeError, ValueError, EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 def _fast_gzip(raw: io.BufferedReader) -> Any:

@@ -266,8 +266,9 @@ def test_many_texts(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     said, errors = capsys.readouterr()
     assert code == 0
     assert said == ""
-    told, skipped = errors.splitlines()
+    told, skipped, number = errors.splitlines()
     assert told == "Annotated 3 texts."
+    assert number == "1 malformed line skipped"
     assert f"{source}:2: the text is empty" in skipped
     written = [json.loads(line) for line in out.read_text().splitlines()]
     assert [each["id"] for each in written] == ["one", "T", "3"]

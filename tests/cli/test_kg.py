@@ -7,6 +7,7 @@ import pytest
 
 from lrlm.cli import main
 from lrlm.knowledge import KnowledgeGraph, Topic
+from lrlm.knowledge.build import build_graph
 from tests.generators.wikidata import World
 
 WORLD = World(60, languages=("en", "de"))
@@ -51,6 +52,19 @@ def test_show(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert instance["label"] == "instance of"
     assert instance["forms"]
     assert Topic.from_json(shown) == KnowledgeGraph.open(graph).topic(item.id)
+
+
+def test_json_does_not_turn_what_a_terminal_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "triples.tsv").write_text("Q1\tin\tQ\u202e2\tentity\n", encoding="utf-8")
+    (tmp_path / "forms.tsv").write_text("Q1\tZürich\nQ\u202e2\tZug\n", encoding="utf-8")
+    build_graph(tmp_path / "graph", [tmp_path / "triples.tsv", tmp_path / "forms.tsv"])
+    assert main(["kg", "show", str(tmp_path / "graph"), "Q1", "--json"]) == 0
+    shown = capsys.readouterr().out
+    assert "\u202e" not in shown
+    assert '"Zürich"' in shown
+    assert json.loads(shown)["relations"][0]["object"] == "Q\u202e2"
 
 
 def test_what_is_not_there(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import struct
 import tarfile
 import zipfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import torch
@@ -63,6 +64,38 @@ def large_pickles(opcodes: int) -> Iterator[tuple[str, bytes]]:
         ("remembered", b"\x94"), ("remembered-lists", b"]\x94"),
     ):  # fmt: skip
         yield f"many-{name}", b"\x80\x04(N" + opcode * opcodes + b"l."
+
+
+def executing_pickles() -> Iterator[tuple[str, bytes]]:
+    """Make pickles that write a file named `executed` where they are unpickled by Python."""
+    command = b"touch executed"
+    text = b"X" + struct.pack("<I", len(command)) + command
+    yield "executes-global", b"\x80\x02cos\nsystem\n" + text + b"\x85R."
+    yield "executes-stack-global", b"\x80\x04\x8c\x02os\x8c\x06system\x93" + text + b"\x85R."
+    yield "executes-instance", b"(" + text + b"ios\nsystem\n."
+    yield "executes-object", b"(cos\nsystem\n" + text + b"o."
+    yield "executes-posix", b"\x80\x02cposix\nsystem\n" + text + b"\x85R."
+    code = b"open('executed','w').close()"
+    code = b"X" + struct.pack("<I", len(code)) + code
+    yield "executes-code", b"\x80\x02cbuiltins\nexec\n" + code + b"\x85R."
+    yield "executes-new", b"\x80\x02csubprocess\nPopen\n" + text + b"\x85\x81."
+    yield "executes-in-a-list", b"\x80\x02](cos\nsystem\n" + text + b"\x85RK\x01e."
+    yield "executes-as-key", b"\x80\x02}cos\nsystem\n" + text + b"\x85RK\x01s."
+    yield "executes-by-extension", b"\x80\x02\x82\x01" + text + b"\x85R."
+
+
+def repeating_pickles() -> Iterator[tuple[str, bytes]]:
+    """Make lists whose items are the same large one again and again."""
+    doubled = b"q\x00h\x00\x86" * 19
+    again = b"q\x01a" + b"h\x01a" * 100_000
+    yield "repeats-a-tuple", b"\x80\x02])" + doubled + again + b"."
+    words = b"](" + b"X\x01\x00\x00\x00a" * 500_000 + b"e"
+    yield "repeats-a-list", b"\x80\x02]" + words + again + b"."
+    yield "repeats-at-once", b"\x80\x02](" + words + b"q\x01" + b"h\x01" * 100_000 + b"e."
+
+
+HONEST = frozenset(("many-constants", "many-integers", "many-copies"))
+"""Large pickles that take little for their size, and are read."""
 
 
 def _colliding(number: int) -> bytes:
@@ -156,7 +189,7 @@ def tensor_files() -> Iterator[tuple[str, bytes]]:
     legacy = tensor_file(legacy=True)
     yield "legacy-deep", b"\x80\x02" + b")" + b"\x85" * _MANY + b"."
     yield "legacy-doubled", legacy[:16] + b"\x80\x02)" + _DOUBLED + b"."
-    for name, content in pickles():
+    for name, content in (*executing_pickles(), *pickles()):
         if len(content) <= 1 << 20:
             yield f"header-{name}", repacked({"data.pkl": content, "data/0": b"\0" * 48})
 
@@ -198,9 +231,12 @@ def tars() -> Iterator[tuple[str, bytes]]:
         ("pax-header-of-solaris", tarfile.SOLARIS_XHDTYPE),
     ):
         yield name, _gzipped([_header("x", kind, 3 << 29)], zeros=3 << 29)
-    yield "sparse", _gzipped([_sparse(8 << 30)], zeros=1024)
+    yield "sparse", _gzipped([_sparse(64 << 30)], zeros=1024)
     for version in ("0.0", "0.1", "1.0"):
         yield f"sparse-{version}", _gzipped([_pax_sparse(version)], zeros=1 << 28)
+    for name, places in (("words", "a,b"), ("5000-digits", f"0,{'9' * 5000}")):
+        fields = {"GNU.sparse.size": "512", "GNU.sparse.map": places}
+        yield f"sparse-map-of-{name}", _gzipped([_pax(fields), _header("train.pkl")], zeros=1024)
     yield "file-of-a-terabyte", _gzipped([_header("x.pkl", tarfile.REGTYPE, 1 << 40)], zeros=1024)
     yield "negative-size", _gzipped([_pax({"size": "-512"}), _header("x")], zeros=1024)
     yield "size-of-5000-digits", _gzipped([_pax({"size": "9" * 5000}), _header("x")], zeros=1024)
@@ -208,6 +244,16 @@ def tars() -> Iterator[tuple[str, bytes]]:
     yield "odd-pax", _gzipped([_header("x", tarfile.XHDTYPE, 512), b"99999999999 a=b\n" * 32])
     yield "zeros", _gzipped([_header("train.pkl", tarfile.REGTYPE, 3 << 30)], zeros=3 << 30)
     yield "zeros-after-the-end", _gzipped([_header("x")], zeros=3 << 30)
+    for number, name in enumerate(("../escape", "/tmp/escape", "a/../../escape", "a\\..\\escape")):
+        yield f"path-outside-{number}", _gzipped([_header(name)], zeros=1024)
+    for name, kind in (("link", tarfile.SYMTYPE), ("hard-link", tarfile.LNKTYPE),
+                       ("device", tarfile.CHRTYPE), ("pipe", tarfile.FIFOTYPE)):  # fmt: skip
+        yield name, _gzipped([_header("train.pkl", kind)], zeros=1024)
+
+
+def tar_of_many_files() -> tuple[str, bytes]:
+    """Make a tar of a megabyte with 300,000 files."""
+    return "many-files", _gzipped([_header("x") * 300_000], zeros=1024)
 
 
 def _header(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> bytes:
@@ -252,14 +298,19 @@ def _gzipped(blocks: list[bytes], *, zeros: int = 0) -> bytes:
     content = io.BytesIO()
     with gzip.GzipFile(fileobj=content, mode="wb", mtime=0, compresslevel=9) as stream:
         stream.write(b"".join(blocks))
-    return content.getvalue() + _repeated(b"\0", zeros)
+    return content.getvalue() + repeated(b"\0", zeros)
 
 
-def _repeated(character: bytes, size: int) -> bytes:
+def repeated(character: bytes, size: int) -> bytes:
     """Compress a character that is repeated so often; parts of such a file may be joined."""
     whole, rest = divmod(size, 1 << 24)
-    compressed = gzip.compress(character * (1 << 24), mtime=0) if whole else b""
-    return compressed * whole + gzip.compress(character * rest, mtime=0)
+    compressed = _compressed(character, 1 << 24) if whole else b""
+    return compressed * whole + _compressed(character, rest)
+
+
+@cache
+def _compressed(character: bytes, size: int) -> bytes:
+    return gzip.compress(character * size, mtime=0)
 
 
 def xml_files() -> Iterator[tuple[str, bytes]]:
@@ -271,12 +322,20 @@ def xml_files() -> Iterator[tuple[str, bytes]]:
         text = f"<?xml version='1.0' encoding='{encoding}'?><a><entry>\xe9\x80</entry></a>"
         yield f"encoding-{encoding[:20]}", text.encode("latin-1")
     yield "two-encodings", "<?xml version='1.0' encoding='utf-8'?><a>é</a>".encode("utf-16")
-    yield "long-tag", gzip.compress(b"<a><entry ") + _repeated(b"x", 1 << 28)
-    yield "long-attribute", gzip.compress(b"<a><entry x='") + _repeated(b"x", 1 << 28)
-    yield "long-comment", gzip.compress(b"<a><!--") + _repeated(b"x", 1 << 28)
-    yield "long-instruction", gzip.compress(b"<a><?a ") + _repeated(b"x", 1 << 28)
+    yield "long-tag", gzip.compress(b"<a><entry ") + repeated(b"x", 1 << 28)
+    yield "long-attribute", gzip.compress(b"<a><entry x='") + repeated(b"x", 1 << 28)
+    yield "long-comment", gzip.compress(b"<a><!--") + repeated(b"x", 1 << 28)
+    yield "long-instruction", gzip.compress(b"<a><?a ") + repeated(b"x", 1 << 28)
     yield "many-elements", gzip.compress(b"<a><entry>" + b"<b/>" * (1 << 22) + b"</entry></a>")
-    yield "spaces", gzip.compress(b"<a>") + _repeated(b" ", 1 << 30)
+    yield "spaces", gzip.compress(b"<a>") + repeated(b" ", 1 << 30)
     attributes = b"".join(b" a%d=''" % number for number in range(500_000))
     yield "many-attributes", b"<a><entry" + attributes + b"/></a>"
     yield "deep", b"<a>" * 1_000_000
+    laughs = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(12))
+    for name, head in {
+        "laughs": f'<!DOCTYPE a [<!ENTITY l0 "lol">{laughs}]>',
+        "entity-of-a-file": '<!DOCTYPE a [<!ENTITY l12 SYSTEM "file:///etc/passwd">]>',
+        "entity-of-the-web": '<!DOCTYPE a [<!ENTITY % b SYSTEM "http://localhost/x"> %b;]>',
+        "type-of-the-web": '<!DOCTYPE a SYSTEM "http://localhost/a.dtd">',
+    }.items():
+        yield name, f"<?xml version='1.0'?>{head}<a><entry>&l12;</entry></a>".encode()

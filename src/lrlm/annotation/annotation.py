@@ -3,7 +3,6 @@
 Spans and segments count characters, half-open `[start, end)`, of exactly the text that was given.
 """
 
-import json
 import math
 from collections import deque
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from lrlm.errors import InputError
+from lrlm.plain_data import json_text
 from lrlm.text import Tokens, bits_per_byte, perplexity_per_word
 
 FORMAT = "lrlm annotation"
@@ -197,7 +197,7 @@ class Annotation:
         '{"format":"lrlm annotation","version":1,"id":"Norway",...}'
         """
         content = self.to_dict(threshold=threshold)
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return json_text(content)
 
     def _repr_html_(self) -> str:
         """Show the text with its mentions marked, in a notebook."""

@@ -1,6 +1,5 @@
 """Say how probable a text is, in all and piece by piece."""
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from lrlm.errors import LrlmError
 from lrlm.lattice import block_sums
 from lrlm.models import lattice_of, read_documents
+from lrlm.plain_data import json_text
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument, bits_per_byte, perplexity_per_word
 
@@ -96,7 +96,7 @@ class Score:
         >>> score.to_json()
         '{"format":"lrlm score","version":1,"nats":...}'
         """
-        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        return json_text(self.to_dict())
 
     def _repr_html_(self) -> str:
         """Show the text in a notebook, the stronger in colour the more a piece costs."""

@@ -14,7 +14,7 @@ from rich.markup import escape
 from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
 from lrlm.cli.options import Device, MaxBad, OutputFile, TopicCorpus, TopicGraph
-from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_examples, write_out
+from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_bad_lines, write_out
 from lrlm.errors import InputError, TextTooLongError
 from lrlm.look import counted
 from lrlm.text_files import BadLines, raw_lines, stream_lines
@@ -268,7 +268,7 @@ def _annotate_lines(
             stream.write(f"{line}\n".encode())
             progress("annotating", done, 0)
     errors.print(f"Annotated {counted(done, 'text')}.", highlight=False)
-    tell_examples(bad_lines.examples, bad_lines.count)
+    tell_bad_lines(bad_lines.examples, bad_lines.count)
 
 
 def _annotate_folder(
@@ -291,7 +291,7 @@ def _annotate_folder(
         highlight=False,
         soft_wrap=True,
     )
-    tell_examples(
+    tell_bad_lines(
         [example for report in reports for example in report.examples],
         sum(report.bad_lines for report in reports),
     )

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.highlighter import JSONHighlighter
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -16,8 +18,10 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 from rich.progress import Progress as Bars
+from rich.text import Text
 
 from lrlm.look import PASTEL, SIXTEEN
+from lrlm.plain_data import json_text
 from lrlm.progress import Progress
 
 
@@ -57,6 +61,12 @@ def progress_of(unit: str) -> Iterator[Progress]:
             bars.update(task, description=escape(doing), completed=done, total=total or None)
 
         yield progress
+
+
+def print_json(content: Any) -> None:
+    """Print JSON, in colours where there are some; what a terminal would obey is escaped."""
+    text = Text(json_text(content, indent=2), no_wrap=True)
+    output.print(JSONHighlighter()(text), soft_wrap=True)
 
 
 def palette() -> Sequence[str]:

@@ -1,6 +1,5 @@
 """`lrlm corpus`: build linked corpora and look at them."""
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated
@@ -8,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lrlm.cli.console import errors, output, palette, progress_of
+from lrlm.cli.console import errors, output, palette, print_json, progress_of
 from lrlm.cli.options import MaxBad, Workers, cores
-from lrlm.cli.outputs import tell_skipped
+from lrlm.cli.outputs import tell_bad_lines
 from lrlm.corpora import Corpus, LetterCase, build_corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.errors import InputError
@@ -139,7 +138,7 @@ def stats(
     corpus = Corpus.open(folder)
     if as_json:
         figures = {split: corpus.statistics(split) for split in corpus.splits}
-        output.print_json(json.dumps(figures))
+        print_json(figures)
     else:
         output.print(corpus_table(corpus))
 
@@ -178,9 +177,7 @@ def tell_build(corpus: Corpus, seconds: float) -> None:
     for reason, count in left_out.items():
         if count:
             errors.print(f"left out: {escape(reason)} ({count:,})", highlight=False, soft_wrap=True)
-    for example in report.examples:
-        errors.print(f"[yellow]skipped:[/] {escape(example)}", highlight=False, soft_wrap=True)
-    tell_skipped(report.bad_lines)
+    tell_bad_lines(report.examples, report.bad_lines)
     documents = sum(int(corpus.statistics(split)["documents"]) for split in corpus.splits)
     folder = escape(str(corpus.folder))
     output.print(

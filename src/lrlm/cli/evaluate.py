@@ -1,6 +1,5 @@
 """`lrlm evaluate`: compare trained models on a corpus."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from lrlm.artifacts import replace_file
 from lrlm.cli.console import output, progress_of
 from lrlm.cli.options import Device
 from lrlm.cli.outputs import check_writable, tell_written
+from lrlm.plain_data import json_text
 
 
 def evaluate(
@@ -128,7 +128,7 @@ def evaluate(
         content = evaluation.to_dict()
         if named is not None:
             content["mentions"] = named.to_dict()
-        text = json.dumps(content, ensure_ascii=False, indent=1)
+        text = json_text(content, indent=1)
         replace_file(json_file, f"{text}\n".encode())
     if markdown is not None:
         replace_file(markdown, "\n".join(map(to_markdown, tables)).encode())

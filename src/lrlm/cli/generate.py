@@ -1,6 +1,5 @@
 """`lrlm generate`: write texts about a topic, and say where every piece comes from."""
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from lrlm.cli.console import as_plain_text, output, palette, progress_of
 from lrlm.cli.options import Device, OutputFile, TopicCorpus, TopicGraph
 from lrlm.cli.outputs import check_writable, write_out
 from lrlm.errors import InputError
+from lrlm.plain_data import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +151,7 @@ def generate(
         content = generated_to_json(
             texts, model=model.kind, topic=found.id, seed=seed, options=options
         )
-        write_out(json.dumps(content, ensure_ascii=False, indent=1) + "\n", out)
+        write_out(json_text(content, indent=1) + "\n", out)
     elif format_ is GenerationFormat.HTML:
         about = f"Written by a model of the kind {model.kind}; seed {seed}."
         write_out(generated_to_html(texts, title=found.names[0], about=about), out)

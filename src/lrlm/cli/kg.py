@@ -1,6 +1,5 @@
 """`lrlm kg`: build knowledge graphs and look at them."""
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated
@@ -8,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lrlm.cli.console import errors, output, progress_of
+from lrlm.cli.console import errors, output, print_json, progress_of
 from lrlm.cli.options import MaxBad, Workers, cores
-from lrlm.cli.outputs import tell_skipped
+from lrlm.cli.outputs import tell_bad_lines
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
 from lrlm.look import counted
@@ -131,7 +130,7 @@ def show(
             for relation in found.relations
         ]
     content = {"id": found.id, "names": found.names, "relations": relations}
-    output.print_json(json.dumps(content, ensure_ascii=False))
+    print_json(content)
 
 
 def _ids(given: str) -> set[str]:
@@ -140,15 +139,13 @@ def _ids(given: str) -> set[str]:
 
 def _tell_build(report: GraphBuildReport, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
+    tell_bad_lines(report.examples, report.bad_lines)
     for heading, lines in (
-        ("skipped:", report.examples),
         ("note:", report.notes),
         ("incomplete:", report.damaged),
     ):
         for line in lines:
             errors.print(f"[yellow]{heading}[/] {escape(line)}", highlight=False, soft_wrap=True)
-    if report.bad_lines:
-        tell_skipped(report.bad_lines)
     for what, number in report.counts.items():
         errors.print(f"[dim]{number:>14,}  {escape(what)}[/]", highlight=False, soft_wrap=True)
     tables = report.graph.manifest["tables"]

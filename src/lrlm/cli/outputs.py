@@ -94,16 +94,16 @@ def tell_written(path: Path) -> None:
     errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
 
 
-def tell_examples(examples: Sequence[str], count: int) -> None:
-    """Show the first lines that could not be used, and how many there were."""
-    for example in examples[:_MOST_EXAMPLES]:
-        errors.print(f"[yellow]skipped:[/] {escape(example)}", highlight=False, soft_wrap=True)
-    if count > min(len(examples), _MOST_EXAMPLES):
-        tell_skipped(count)
+def tell_bad_lines(bad_lines: Sequence[str], count: int) -> None:
+    """Show lines that could not be used, and how many there were, if any.
 
-
-def tell_skipped(count: int) -> None:
-    """Say how many lines could not be used, if any."""
+    A terminal shows the first few; a file that takes its place gets all that are known.
+    """
+    shown = bad_lines[:_MOST_EXAMPLES] if errors.is_terminal else bad_lines
+    for each in shown:
+        errors.print(f"[yellow]skipped:[/] {escape(each)}", highlight=False, soft_wrap=True)
     if count:
         lines = counted(count, "malformed line")
-        errors.print(f"[yellow]{lines} skipped[/]", highlight=False)
+        more = "; standard error in a file (2> FILE) tells more of them"
+        is_all = len(shown) == len(bad_lines)
+        errors.print(f"[yellow]{lines} skipped[/]{'' if is_all else more}", highlight=False)

@@ -1,6 +1,5 @@
 """`lrlm verify`: check that files are as they were written."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from lrlm.artifacts import FolderCheck
 from lrlm.artifacts import verify as verify_folder
 from lrlm.cli.console import errors, output
 from lrlm.look import counted
+from lrlm.plain_data import json_text
 
 _DAMAGED = 1
 """The exit code where a file is not as it was written."""
@@ -35,7 +35,7 @@ def verify(
         if not as_json:
             _tell(checks[-1])
     if as_json:
-        typer.echo(json.dumps([_to_dict(check) for check in checks], ensure_ascii=False, indent=2))
+        typer.echo(json_text([_to_dict(check) for check in checks], indent=2))
     if any(check.damaged for check in checks):
         raise typer.Exit(_DAMAGED)
 

@@ -188,7 +188,8 @@ class BuildReport:
     left_out: Mapping[str, int]
     """What else of the input is not in the corpus, by the reason."""
     examples: tuple[str, ...] = ()
-    """The first bad lines, each with file, line number and reason; known only after the build."""
+    """The first thousand bad lines, each with file, line number and reason; known only after the
+    build."""
 
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any]) -> Self:

@@ -1,6 +1,5 @@
 """What an evaluation found, as values that tables, plots and other programs are made from."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from lrlm.evaluation.document_scores import (
 from lrlm.evaluation.gold import GoldMentions, GoldQuality, Level, LevelCounts
 from lrlm.evaluation.relation_bins import RelationBin, binned_log_probs
 from lrlm.evaluation.significance import Significance
+from lrlm.plain_data import json_text
 from lrlm.text import bits_per_byte
 
 
@@ -132,7 +132,7 @@ class Evaluation:
         >>> Path("results.json").write_text(evaluation.to_json()) > 0
         True
         """
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+        return json_text(self.to_dict(), indent=1)
 
 
 def _evaluation(evaluation: Evaluation) -> dict[str, Any]:

@@ -89,18 +89,28 @@ def _read_ids(path: Path, names: AbstractSet[str]) -> tuple[int, dict[str, int]]
     """Give the number of rows, and the ids of the names that are sought."""
     ids: dict[str, int] = {}
     lines = 0
-    with reading(path, "UTF-8"), path.open(encoding="utf-8") as file:
-        count = _count(path, file.readline(_LONGEST_LINE))
-        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), ""), start=2):
-            if not line.strip():
+    with reading(path), path.open("rb") as file:
+        count = _count(path, _text(path, 1, file.readline(_LONGEST_LINE)))
+        for number, raw in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=2):
+            if not raw.strip():
                 continue
             lines += 1
+            line = _text(path, number, raw)
             name, id_ = _parse(path, number, line, count)
             if name in names and ids.setdefault(name, id_) != id_:
                 raise FormatError(f"{path}:{number}: {name!r} has two ids")
     if lines != count:
         raise FormatError(f"{path}: its first line promises {count:,} names, there are {lines:,}")
     return count, ids
+
+
+def _text(path: Path, number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"{path}:{number}: not UTF-8 at byte {error.start + 1} of the line"
+        ) from None
 
 
 def _count(path: Path, line: str) -> int:

@@ -1,12 +1,12 @@
 """A generated text: where every piece of it came from, and how probable it was."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from lrlm.generation.options import GenerationOptions
+from lrlm.plain_data import json_text
 from lrlm.text import perplexity_per_word
 
 FORMAT = "lrlm generation"
@@ -101,7 +101,7 @@ class GeneratedText:
         >>> text.to_json()
         '{"text":"Norway is a country. The capital is Oslo","tokens":[...}'
         """
-        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        return json_text(self.to_dict())
 
     def _repr_html_(self) -> str:
         """Show the text with its copied names marked, in a notebook."""

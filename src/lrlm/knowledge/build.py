@@ -82,7 +82,7 @@ class GraphBuildReport:
     counts: dict[str, int]
     bad_lines: int = 0
     examples: tuple[str, ...] = ()
-    """The first bad lines, each with file, line number and reason."""
+    """The first thousand bad lines, each with file, line number and reason."""
     notes: tuple[str, ...] = ()
     """Remarks on lines that were used, such as unknown data types."""
     damaged: tuple[str, ...] = field(default=())

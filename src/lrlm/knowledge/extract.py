@@ -32,15 +32,22 @@ from lrlm.errors import DamagedFileError, FormatError, WorkerError
 from lrlm.knowledge.sources import SourceFormat, parser_of
 from lrlm.knowledge.statements import Statements
 from lrlm.progress import Progress, silent
-from lrlm.text_files import BadLines, TextStream
+from lrlm.text_files import (
+    LINES_BEFORE_GIVING_UP,
+    MOST_TOLD,
+    BadLines,
+    Compression,
+    Expansion,
+    TextStream,
+)
 
 PART_BYTES = 32 << 20
 """The size of a part in bytes of text, not compressed: what a kill can cost for each worker."""
 
+_MOST_LINES = 1_000_000
+"""Of a part: what is noted of each line takes memory, however short it is."""
 _SUMMARY = b"lrlm part"
-_EXAMPLES = 5
-_LINES_BEFORE_GIVING_UP = 100_000
-"""A file with too many bad lines is given up after this many lines, not at its end."""
+_NOTES = 5
 
 
 @dataclass(frozen=True)
@@ -129,11 +136,11 @@ def extract(
                 for line, reason in summary.examples:
                     extracted.bad_lines.add(source.path, lines + line + 1, reason)
                 extracted.bad_lines.count += summary.bad - len(summary.examples)
-                for line, remark in summary.notes[: _EXAMPLES - len(extracted.notes)]:
+                for line, remark in summary.notes[: _NOTES - len(extracted.notes)]:
                     extracted.notes.append(f"{source.path}:{lines + line + 1}: {remark}")
                 lines += summary.lines
                 bad += summary.bad
-                if lines >= _LINES_BEFORE_GIVING_UP:
+                if lines >= LINES_BEFORE_GIVING_UP:
                     extracted.bad_lines.check(source.path, bad, lines)
                 if summary.damage is not None:
                     _damaged(source, lines + 1, summary.damage, extracted, keep=keep_damaged)
@@ -195,32 +202,45 @@ def file_parts(
     The text that comes with a part is overwritten when the next part is asked for.
     """
     buffer = bytearray(size)
-    kept = 0
+    kept, at_end, damage = 0, False, None
     with TextStream.open(path, threads=threads) as stream:
+        expansion = None if Compression.of(path) is None else Expansion(path)
         if damage := stream.skip(start):
             raise FormatError(f"{path}: damaged or truncated ({damage})")
         while True:
-            filled, damage = stream.fill(memoryview(buffer)[kept:])
-            filled += kept
-            at_end = filled < size and damage is None
-            if at_end:
-                cut = filled
-            else:
-                cut = buffer.rfind(b"\n", 0, filled) + 1
-                if not cut and damage is None:
-                    raise FormatError(
-                        f"{path}: a line of more than {size >> 20 or 1} MiB after byte {start:,};"
-                        " is this the right file?"
-                    )
+            filled = kept
+            if not at_end and damage is None:
+                new, damage = stream.fill(memoryview(buffer)[kept:])
+                if expansion is not None:
+                    expansion.take(new, buffer.count(b"\n", kept, kept + new))
+                filled += new
+                at_end = filled < size and damage is None
+            whole = filled if at_end else buffer.rfind(b"\n", 0, filled) + 1
+            if not (whole or at_end) and damage is None:
+                raise FormatError(
+                    f"{path}: a line of more than {size >> 20 or 1} MiB after byte {start:,};"
+                    " is this the right file?"
+                )
+            cut = _end_of_lines(buffer, whole)
+            is_last = cut == whole and (at_end or damage is not None)
             if cut or damage is not None:
                 mark = number == 0 and buffer.startswith(codecs.BOM_UTF8)  # of some editors
                 text = memoryview(buffer)[len(codecs.BOM_UTF8) * mark : cut]
-                yield FilePart(number, start, start + cut, stream.position(), damage), text
-            if at_end or damage is not None:
+                found = damage if is_last else None
+                yield FilePart(number, start, start + cut, stream.position(), found), text
+            if is_last:
                 return
             number, start = number + 1, start + cut
             kept = filled - cut
             buffer[:kept] = buffer[cut:filled]
+
+
+def _end_of_lines(buffer: bytearray, end: int) -> int:
+    """Give where a part ends that would reach to `end`, but may have only so many lines."""
+    while buffer.count(b"\n", 0, end) > _MOST_LINES:
+        half = buffer.rfind(b"\n", 0, end // 2)
+        end = (half if half >= 0 else buffer.find(b"\n")) + 1
+    return end
 
 
 _Submit = Callable[[memoryview, Path, FilePart, int, SourceFormat], "Future[PartSummary]"]
@@ -313,8 +333,8 @@ def _extract_part(  # noqa: PLR0917  passed on by position to another process
         position=part.position,
         lines=len(lines),
         bad=len(statements.bad),
-        examples=statements.bad[:_EXAMPLES],
-        notes=[(line, remark) for remark, line in statements.notes.items()][:_EXAMPLES],
+        examples=statements.bad[:MOST_TOLD],
+        notes=[(line, remark) for remark, line in statements.notes.items()][:_NOTES],
         damage=part.damage,
     )
     statements.bad, statements.notes = [], {}

@@ -19,6 +19,7 @@ from typing import Any
 
 from lrlm.characters import NOT_IN_A_TEXT, NOT_ON_A_LINE, check_characters, clean_name
 from lrlm.errors import FormatError, InputError
+from lrlm.plain_data import shown
 
 TITLE = "@title"
 """The type of the relation from a topic to itself: its forms are the topic's names."""
@@ -302,7 +303,9 @@ def _json_object(content: object, where: str, known: Sequence[str]) -> Mapping[s
         raise FormatError(f"{where}: must be a JSON object, not {_short(content)}")
     for name in content:
         if name not in known:
-            raise FormatError(f"{where}: unknown field {name!r}{near_matches(str(name), known)}")
+            raise FormatError(
+                f"{where}: unknown field {shown(name)}{near_matches(str(name), known)}"
+            )
     return content
 
 

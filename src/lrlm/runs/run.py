@@ -40,7 +40,7 @@ from lrlm.features.form_vectors import EmbeddedNames, NameFeaturiser
 from lrlm.heads import SoftmaxCost
 from lrlm.knowledge import Topic
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
-from lrlm.plain_data import read_bytes
+from lrlm.plain_data import read_bytes, shown
 from lrlm.runs.config import RunConfig
 from lrlm.runs.settings import to_nested, to_toml
 from lrlm.runs.sizes import CHOICES, read_config
@@ -351,7 +351,7 @@ def weights_of(model: nn.Module) -> Tensors:
 def copy_into(targets: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
     """Copy tensors into others of the same names and shapes."""
     if targets.keys() != values.keys():
-        odd = ", ".join(sorted(targets.keys() ^ values.keys())[:3])
+        odd = shown(sorted(targets.keys() ^ values.keys()))
         raise FormatError(f"these weights belong to another model: missing or too many: {odd}")
     for name, target in targets.items():
         if target.shape != values[name].shape:

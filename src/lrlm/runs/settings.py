@@ -247,4 +247,4 @@ def _unknown(key: str, known: Sequence[str]) -> str:
     if not near:
         found = difflib.get_close_matches(last, list(by_last), n=1, cutoff=0.5)
         near = [by_last[name] for name in found] or difflib.get_close_matches(key, known, 1, 0.0)
-    return f"there is no setting {key!r}; did you mean {near[0]!r}?"
+    return f"there is no setting {shown(key)}; did you mean {near[0]!r}?"

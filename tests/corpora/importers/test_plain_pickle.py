@@ -21,8 +21,8 @@ from lrlm.corpora.importers.plain_pickle import (
     stream_plain_list,
 )
 from lrlm.errors import FormatError
-from tests.corpora.importers.bounded import outcomes
-from tests.generators.hostile_files import large_pickles, pickles
+from tests.bounded import outcomes
+from tests.generators.hostile_files import HONEST, large_pickles, pickles
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 plain = st.recursive(
@@ -154,7 +154,7 @@ def test_damaged_pickles_give_a_value_or_the_one_error(
 
 
 def test_hostile_pickles_are_refused_within_bounds() -> None:
-    told = dict(outcomes("pickle", pickles()))
+    told = dict(outcomes("pickles", pickles()))
     assert [name for name, text in told.items() if not text] == []
     assert "more than 100 deep" in told["deep-tuple-as-key"]
     assert "one value of more than 256 MiB" in told["doubled-tuple-as-key"]
@@ -162,9 +162,8 @@ def test_hostile_pickles_are_refused_within_bounds() -> None:
 
 @pytest.mark.slow
 def test_pickles_larger_than_their_bytes_are_refused_within_bounds() -> None:
-    honest = {"many-constants", "many-integers", "many-copies"}  # take little, and are read
-    files = ((name, text) for name, text in large_pickles(4_000_000) if name not in honest)
-    told = dict(outcomes("pickle", files))
+    files = ((name, text) for name, text in large_pickles(4_000_000) if name not in HONEST)
+    told = dict(outcomes("pickles", files))
     assert all("512 MiB of memory at once" in text for text in told.values())
 
 
@@ -192,6 +191,29 @@ def test_memory_of_items_that_are_given_away_is_given_back(
     assert stream(tmp_path, pickle.dumps(batches)) == batches
     with pytest.raises(FormatError, match="memory at once"):
         stream(tmp_path, pickle.dumps([*batches, *batches]))  # all are remembered
+
+
+def test_a_batch_of_items_is_not_one_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's pickler puts a thousand articles into a list at once."""
+    articles = [[f"word{number % 50}"] * 200 for number in range(1000)]
+    monkeypatch.setattr(plain_pickle, "LARGEST_ITEM", 1 << 20)
+    content = pickle.dumps(articles, protocol=3)
+    assert stream(tmp_path, content) == articles
+    with pytest.raises(FormatError, match="one value of more than 1 MiB"):
+        load(content)
+
+
+def test_a_file_that_repeats_itself_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain_pickle, "LARGEST_ITEM", 1 << 20)
+    article = ["word"] * 1000
+    for protocol in (0, 2, 4):
+        with pytest.raises(FormatError, match="repeats itself"):
+            stream(tmp_path, pickle.dumps([article] * 5000, protocol=protocol))
+    forms = [f"form {number}" for number in range(10)]  # of an entity that all articles name
+    honest = [[(type_, number, forms) for type_ in range(20)] for number in range(2000)]
+    assert stream(tmp_path, pickle.dumps(honest)) == honest
 
 
 def test_keys_are_bounded() -> None:

@@ -1,6 +1,8 @@
 """The published archives: what their numbers become, and what is refused."""
 
+import io
 import pickle
+import pickletools
 import re
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.release import PickleWriter, Shape, World
 from lrlm.corpora import LinkedDocument
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.importers import import_release
@@ -299,3 +302,25 @@ def test_many_long_spans_take_no_time(tmp_path: Path) -> None:
     source = write_release(tmp_path / "release", train=[article], train_span=[spans])
     corpus = run(tmp_path, source=source)
     assert corpus.report.left_out["spans whose tokens are not the form they name"] == 5_000
+
+
+def test_the_benchmark_writes_what_python_pickles() -> None:
+    world = World(Shape(3, 1, tokens=1500, relations=30, mentions=5, entities=50, words=200))
+    articles = [world.article(number) for number in range(3)]
+    written = io.BytesIO()
+    writer = PickleWriter(written)
+    writer.begin_list()
+    writer.begin_batch(len(articles))
+    for tokens, topic, relations, _ in articles:
+        writer.article(tokens, topic, relations)
+    writer.end_batch(len(articles))
+    writer.close()
+    content = written.getvalue()
+    whole = [tuple(article[:3]) for article in articles]
+    assert pickle.loads(content) == whole
+    # The words of a text that was read are objects of their own, but for single characters.
+    apart = [(" ".join(tokens).split(), topic, relations) for tokens, topic, relations in whole]
+    theirs = pickle.dumps(apart, protocol=3)
+    assert [each.name for each, *_ in pickletools.genops(content)] == [
+        each.name for each, *_ in pickletools.genops(theirs)
+    ]

@@ -12,7 +12,7 @@ import torch
 
 from lrlm.corpora.importers.release_vectors import read_matrix
 from lrlm.errors import FormatError
-from tests.corpora.importers.bounded import outcomes
+from tests.bounded import outcomes
 from tests.generators.hostile_files import claiming, header, repacked, tensor_files
 
 MATRIX = torch.arange(12, dtype=torch.float32).reshape(4, 3) / 3

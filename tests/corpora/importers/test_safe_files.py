@@ -9,7 +9,7 @@ import pytest
 from lrlm.corpora.importers import safe_files
 from lrlm.corpora.importers.safe_files import elements, files_in
 from lrlm.errors import FormatError, InputError
-from tests.corpora.importers.bounded import outcomes
+from tests.bounded import outcomes
 from tests.generators.archives import link, pack
 from tests.generators.hostile_files import tars, xml_files
 
@@ -83,7 +83,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
 
 def test_hostile_archives_are_refused_within_bounds() -> None:
     harmless = {"size-of-5000-digits", "odd-size"}  # read as empty files
-    told = dict(outcomes("tar", tars()))
+    told = dict(outcomes("archives", tars()))
     assert {name for name, text in told.items() if not text} == harmless
     assert "what it says of one file takes more than 1 MiB" in told["long-name"]
     assert "holds a sparse file, 'train.pkl'" in told["sparse"]
@@ -119,7 +119,7 @@ def test_headers_are_not_counted_as_content(
 
 def test_hostile_xml_is_refused_within_bounds() -> None:
     harmless = {"encoding-unicode_escape", "encoding-raw_unicode_escape"}
-    told = dict(outcomes("xml", xml_files()))
+    told = dict(outcomes("XML", xml_files()))
     assert {name for name, text in told.items() if not text} == harmless
     assert told["encoding-foo"].endswith("encoding-foo:1: not XML in an encoding that is read")
     assert "a tag or a comment of more than 1 MiB" in told["long-attribute"]

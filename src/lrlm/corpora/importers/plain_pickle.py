@@ -43,6 +43,9 @@ MOST_MEMORY = 512 << 20
 """Bytes that may be taken at once, for the items that are read together and for what is kept."""
 LARGEST_ITEM = 256 << 20
 """Bytes of one value, were everything copied that it refers to twice."""
+MOST_REPEATED = 500
+"""How often a list may hold its own size in bytes; a relation of a release, with the names of an
+object that many articles refer to, holds it some 100 times."""
 _LARGEST_KEY = 4096
 _MOST_ODD_KEYS = 1000
 """Keys other than texts and small integers can be chosen so that all fall into one place."""
@@ -187,6 +190,8 @@ class _Machine:
         """Bytes of memory taken by what is kept to the end."""
         self._taken = 0
         """Bytes of memory taken altogether; what a list gives away item by item is given back."""
+        self._given = 0
+        """Bytes of the items given away, were everything copied that they refer to."""
 
     def find_references(self) -> frozenset[int]:
         """Read all opcodes and give the places of the memory that are asked for."""
@@ -207,7 +212,7 @@ class _Machine:
                     if not isinstance(target, list):
                         raise self._broken(place)
                     if streaming and len(self._stack) == 1 and not self._below:
-                        self._grow(_Extent(0), extents, place)
+                        self._give_away(extents, place)
                         yield from items
                         self._give_back()
                     else:
@@ -392,6 +397,21 @@ class _Machine:
         if extent.size > LARGEST_ITEM:
             raise FormatError(
                 f"{self._where}, byte {place}: one value of more than {LARGEST_ITEM >> 20} MiB"
+            )
+
+    def _give_away(self, extents: list[_Extent], place: int) -> None:
+        """Count items before they are given away.
+
+        They are many values, not one, so there is no bound to their size altogether. But there is
+        one to how often the same bytes of a file may come: whoever reads takes time with the size.
+        """
+        for extent in extents:
+            self._grow(_Extent(0), [extent], place)
+            self._given += extent.size
+        if self._given > LARGEST_ITEM + MOST_REPEATED * place:
+            raise FormatError(
+                f"{self._where}, byte {place}: the pickle repeats itself, so that it is more than"
+                f" {MOST_REPEATED} times as large as its bytes"
             )
 
     def _take(self, size: int, place: int) -> None:

@@ -24,7 +24,7 @@ LARGEST_FILE = 16 << 30
 """Bytes; a larger file in an archive is refused."""
 LARGEST_ARCHIVE = 64 << 30
 """Bytes of all files in an archive, once decompressed."""
-MOST_FILES = 250_000
+MOST_FILES = 150_000
 """In one archive; WikiFacts has 40,000."""
 LARGEST_HEADERS = 1 << 20
 """Bytes before a file in an archive that say what it is; its name is one of these."""

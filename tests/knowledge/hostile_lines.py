@@ -7,19 +7,16 @@ it were not there, and it is told, or it says something well formed.
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-
+from lrlm.annotation.jsonl import TextLine, parse_line
 from lrlm.characters import NOT_ON_A_LINE
-from lrlm.corpora.articles import parse_article
+from lrlm.corpora.articles import Article, parse_article
 from lrlm.knowledge.sources import SourceFormat, parser_of
 from lrlm.knowledge.sources.triples import parse_fact, parse_form, parse_id
 from lrlm.knowledge.statements import StatementKind, Statements
 from lrlm.text_files import BadLineError
-
-MUTATIONS = 400
 
 _WIKIDATA = "<http://www.wikidata.org"
 _XSD = "<http://www.w3.org/2001/XMLSchema#"
@@ -72,6 +69,17 @@ ARTICLE = json.dumps(
         "gold": [{"start": 0, "end": 6, "type": "@title", "object": "Q12"}],
     }
 )
+TEXT = json.dumps(
+    {
+        "id": "1",
+        "text": "Zürich is a city in Switzerland.",
+        "topic": {
+            "id": "Q12",
+            "names": ["Zürich"],
+            "relations": [{"type": "country", "object": "Q39", "forms": ["Switzerland"]}],
+        },
+    }
+)
 
 _ODD = (
     *(b"", b"\x00", b"\x1b[2J", b"\x07", b"\x7f", b"\r", b"\t", b" ", b'"', b"\\"),
@@ -109,75 +117,102 @@ def read(format_: SourceFormat, lines: list[bytes]) -> Statements:
     return out
 
 
-@pytest.mark.parametrize("format_", list(SourceFormat))
-def test_sources_of_knowledge(format_: SourceFormat) -> None:
-    chance = random.Random(f"lines of {format_}")
+def faults_of_source(format_: SourceFormat, count: int, seed: int) -> Iterator[str]:
+    """Change so many lines of a source of knowledge; give what is wrong with how they are read."""
+    chance = random.Random(f"{seed} lines of {format_}")
     good = [line.encode() for line in LINES[format_]]
     before, behind = read(format_, good), read(format_, good[::-1])
     assert not before.bad
     told = 0
-    for _ in range(MUTATIONS):
+    for _ in range(count):
         line = mutated(chance.choice(good), chance)
-        found = read(format_, [*good, line, *good[::-1]])
-        assert found.rows[: len(before.rows)] == before.rows, line[:200]
-        assert found.rows[len(found.rows) - len(behind.rows) :] == behind.rows, line[:200]
-        own = found.rows[len(before.rows) : len(found.rows) - len(behind.rows)]
-        assert [number for number, _ in found.bad] in ([], [len(good)]), line[:200]
-        assert not (found.bad and own), line[:200]
-        if found.bad:
-            told += 1
-            assert found.counts == before.counts + behind.counts, line[:200]
-            assert not NOT_ON_A_LINE.search(found.bad[0][1]), line[:200]
-            assert len(found.bad[0][1]) < 300, line[:200]
-        for row in own:
-            check_row(row, format_, line)
-        found.to_table(source=0, block=0)  # all of it can be written
-    assert told > MUTATIONS // 5
+        try:
+            told += _check_block(format_, good, line, before, behind)
+        except Exception as error:  # noqa: BLE001  it is given
+            yield f"{line[:200]!r}: {type(error).__name__} {str(error)[:200]}"
+    if told <= count // 5:
+        yield f"only {told} of {count} lines were told"
 
 
-def check_row(row: tuple[Any, ...], format_: SourceFormat, line: bytes) -> None:
+def _check_block(
+    format_: SourceFormat, good: list[bytes], line: bytes, before: Statements, behind: Statements
+) -> bool:
+    """Check how a line between good ones is read; give whether it is a bad one."""
+    found = read(format_, [*good, line, *good[::-1]])
+    assert found.rows[: len(before.rows)] == before.rows, "lines before are read otherwise"
+    rest = len(found.rows) - len(behind.rows)
+    assert found.rows[rest:] == behind.rows, "lines behind are read otherwise"
+    own = found.rows[len(before.rows) : rest]
+    assert [number for number, _ in found.bad] in ([], [len(good)]), "another line is told"
+    assert not (found.bad and own), "told, but used"
+    if found.bad:
+        assert found.counts == before.counts + behind.counts, "told, but counted"
+        _check_reason(found.bad[0][1])
+    for row in own:
+        check_row(row, format_)
+    bad = bool(found.bad)
+    found.to_table(source=0, block=0)  # all of it can be written
+    return bad
+
+
+def _check_reason(reason: str) -> None:
+    assert not NOT_ON_A_LINE.search(reason), "the reason cannot be shown"
+    assert len(reason) < 300, "the reason is long"
+
+
+def check_row(row: tuple[Any, ...], format_: SourceFormat) -> None:
     """Whatever was read is well formed: nothing that no source could mean."""
     kind, subject, type_, object_, unit = row
     for value in (subject, type_, object_, unit):
-        assert value is None or (value.strip() and not NOT_ON_A_LINE.search(value)), line[:200]
+        assert value is None or (value.strip() and not NOT_ON_A_LINE.search(value)), row
     if format_ in (SourceFormat.NTRIPLES, SourceFormat.WIKIDATA_JSON):
-        assert re.fullmatch(r"[A-Z][1-9][0-9]*(-[A-Z][1-9][0-9]*)?", subject), line[:200]
-        assert type_ is None or re.fullmatch(r"P[1-9][0-9]*", type_), line[:200]
+        assert re.fullmatch(r"[A-Z][1-9][0-9]*(-[A-Z][1-9][0-9]*)?", subject), row
+        assert type_ is None or re.fullmatch(r"P[1-9][0-9]*", type_), row
         if kind in (StatementKind.ENTITY, StatementKind.REDIRECT):
-            assert re.fullmatch(r"[A-Z][1-9][0-9]*(-[A-Z][1-9][0-9]*)?", object_), line[:200]
+            assert re.fullmatch(r"[A-Z][1-9][0-9]*(-[A-Z][1-9][0-9]*)?", object_), row
         if kind is StatementKind.DATE:
-            assert re.fullmatch(r"-?\d{4}(-\d\d(-\d\d)?)?", object_, re.ASCII), line[:200]
+            assert re.fullmatch(r"-?\d{4}(-\d\d(-\d\d)?)?", object_, re.ASCII), row
 
 
-@pytest.mark.parametrize("parse", [parse_article, parse_fact, parse_form, parse_id])
-def test_lines_of_a_corpus(parse: Callable[[str], Any]) -> None:
-    chance = random.Random(f"lines for {parse.__name__}")
-    lines: dict[Callable[[str], Any], list[str]] = {
-        parse_article: [ARTICLE],
-        parse_fact: LINES[SourceFormat.TRIPLES],
-        parse_form: LINES[SourceFormat.FORMS],
-        parse_id: [*LINES[SourceFormat.TITLES], "Q12"],
-    }
-    good = lines[parse]
+PARSERS: dict[Callable[[str], Any], list[str]] = {
+    parse_article: [ARTICLE],
+    parse_fact: LINES[SourceFormat.TRIPLES],
+    parse_form: LINES[SourceFormat.FORMS],
+    parse_id: [*LINES[SourceFormat.TITLES], "Q12"],
+    parse_line: [TEXT],
+}
+"""What reads single lines, and good lines for it."""
+
+
+def faults_of_lines(parse: Callable[[str], Any], count: int, seed: int) -> Iterator[str]:
+    """Change so many lines of a corpus; give what is wrong with how they are read."""
+    chance = random.Random(f"{seed} lines for {parse.__name__}")
+    good = PARSERS[parse]
     told = 0
-    for _ in range(MUTATIONS):
+    for _ in range(count):
         line = mutated(chance.choice(good).encode(), chance).decode(errors="surrogateescape")
-        reason = None
         try:
-            found = parse(line)
-        except BadLineError as error:
-            reason = str(error)
-        if reason is not None:
-            told += 1
-            assert not NOT_ON_A_LINE.search(reason), line[:200]
-            assert len(reason) < 300, line[:200]
-            continue
-        if parse is parse_article:
-            keys: tuple[str, ...] = (found.id, found.topic)
-            texts = (found.title, found.text)
-            assert all(0 <= span.start < span.end <= len(found.text) for span in found.gold or ())
-            assert all(text.encode() and text.strip() for text in texts), line[:200]
-        else:
-            keys = (found,) if isinstance(found, str) else found[:3]
-        assert not any(NOT_ON_A_LINE.search(key) for key in keys), line[:200]
-    assert told > MUTATIONS // 10
+            told += _check_line(parse, line)
+        except Exception as error:  # noqa: BLE001  it is given
+            yield f"{line[:200]!a}: {type(error).__name__} {str(error)[:200]}"
+    if told <= count // 10:
+        yield f"only {told} of {count} lines were told"
+
+
+def _check_line(parse: Callable[[str], Any], line: str) -> bool:
+    """Check how a line is read; give whether it is a bad one."""
+    try:
+        found = parse(line)
+    except BadLineError as error:
+        _check_reason(str(error))
+        return True
+    if isinstance(found, Article):
+        keys: tuple[str, ...] = (found.id, found.topic)
+        assert all(0 <= span.start < span.end <= len(found.text) for span in found.gold or ())
+        assert all(text.encode() and text.strip() for text in (found.title, found.text))
+    elif isinstance(found, TextLine):
+        keys = (found.id,)
+    else:
+        keys = (found,) if isinstance(found, str) else found[:3]
+    assert not any(NOT_ON_A_LINE.search(key) for key in keys), keys
+    return False
