@@ -243,11 +243,12 @@ def read_once(
         processes=environment.processes,
     )
     left = record.minutes_to_learn(config.minutes)
-    environment.reporter.message(
-        f"read {len(kept['train']):,} of {len(train_documents):,} articles once in"
-        f" {record.seconds / 60:.1f} min"
-        + ("" if left is None else f"; {left:.1f} min are left to learn from them")
-    )
+    if train_documents:
+        environment.reporter.message(
+            f"read {len(kept['train']):,} of {len(train_documents):,} articles once in"
+            f" {record.seconds / 60:.1f} min"
+            + ("" if left is None else f"; {left:.1f} min are left to learn from them")
+        )
     window = config.window
     return (
         SplitDocuments.of(kept["train"], window=window),
