@@ -10,7 +10,8 @@ from lrlm.backbones.backbone import (
 )
 from lrlm.backbones.fast_cpu import packed_linear
 from lrlm.backbones.lstm import LstmBackbone, LstmConfig, LstmState
-from lrlm.backbones.pretrained import Pretrained, PretrainedBackbone, PretrainedState
+from lrlm.backbones.pretrained import PretrainedBackbone, PretrainedState
+from lrlm.backbones.pretrained_config import Pretrained
 from lrlm.backbones.transformer_xl import (
     TransformerXlBackbone,
     TransformerXlConfig,

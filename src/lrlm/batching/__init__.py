@@ -2,6 +2,13 @@
 
 from lrlm.arrays import UNSEEN
 from lrlm.batching.batches import evaluation_batches, training_batches
+from lrlm.batching.collating import (
+    Collator,
+    IdLimits,
+    NumberedNames,
+    cut,
+    window_boundaries,
+)
 from lrlm.batching.encoding import (
     NOT_A_FACT,
     EncodedDocument,
@@ -14,17 +21,12 @@ from lrlm.batching.encoding import (
 )
 from lrlm.batching.preface import PrefaceConfig
 from lrlm.batching.windows import (
-    Collator,
     Edges,
     FormChoices,
     HardAnnotation,
-    IdLimits,
     KeptStates,
-    NumberedNames,
     TopicRelations,
     Window,
-    cut,
-    window_boundaries,
 )
 
 __all__ = [

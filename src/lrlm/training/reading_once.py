@@ -15,14 +15,19 @@ from typing import Any
 
 from lrlm.artifacts import replace_file
 from lrlm.batching import Collator, EncodedDocument, Parts
+from lrlm.corpora import Corpus
 from lrlm.errors import StoppedError
+from lrlm.models import LanguageModel
 from lrlm.models.kept_readings import DOCUMENTS_IN_A_PART, ReadingStore, read_part
 from lrlm.models.vanilla import VanillaLM
 from lrlm.plain_data import read_json
 from lrlm.progress import Progress
-from lrlm.runs.run import RunSetup
+from lrlm.runs.config import TrainingConfig
+from lrlm.runs.run import RunSetup, weights_of
 from lrlm.runs.settings import to_nested
 from lrlm.runs.sizes import CHOICES
+from lrlm.training.batch_plan import SplitDocuments
+from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.interruption import Interruption
 from lrlm.training.processes import Processes
 
@@ -203,3 +208,49 @@ class OnceReader:
 
 def _tokens(part: Sequence[EncodedDocument]) -> int:
     return sum(document.tokens + len(document.preface_P) for document in part)
+
+
+def read_once(
+    out: Path,
+    corpus: Corpus,
+    setup: RunSetup,
+    model: LanguageModel,
+    documents: tuple[SplitDocuments, SplitDocuments],
+    *,
+    cache: Path,
+    environment: TrainingEnvironment,
+    progress: Progress,
+) -> tuple[tuple[SplitDocuments, SplitDocuments], TrainingConfig]:
+    """Read with a backbone that does not learn; give what was read, and how to learn from it."""
+    assert isinstance(model, VanillaLM), "only these can have a pretrained backbone"
+    config = setup.config.training
+    reader = OnceReader(
+        model,
+        setup,
+        corpus=corpus.fingerprint,
+        cache=cache,
+        interruption=environment.interruption,
+        progress=progress,
+        clock=environment.clock,
+    )
+    train_documents, valid_documents = (split.documents for split in documents)
+    if not weights_of(model):
+        train_documents = ()  # there is nothing that could learn from them
+    kept, record = reader.read(
+        out,
+        {"valid": valid_documents, "train": train_documents},
+        minutes=config.minutes,
+        processes=environment.processes,
+    )
+    left = record.minutes_to_learn(config.minutes)
+    if train_documents:
+        environment.reporter.message(
+            f"read {len(kept['train']):,} of {len(train_documents):,} articles once in"
+            f" {record.seconds / 60:.1f} min"
+            + ("" if left is None else f"; {left:.1f} min are left to learn from them")
+        )
+    window = config.window
+    return (
+        SplitDocuments.of(kept["train"], window=window),
+        SplitDocuments.of(kept["valid"], window=window),
+    ), replace(config, minutes=left)

@@ -16,24 +16,20 @@ from lrlm.errors import ExistsError, InputError, LrlmError, StoppedError
 from lrlm.features import make_features
 from lrlm.heads import measure_softmax_cost, register_token_layers
 from lrlm.look import counted
-from lrlm.models import LanguageModel, VanillaLM
+from lrlm.models import LanguageModel
 from lrlm.progress import Progress, silent
-from lrlm.runs.config import RunConfig, TrainingConfig
+from lrlm.runs.config import RunConfig
 from lrlm.runs.devices import Precision, choose_device, is_first
 from lrlm.runs.run import (
     CHECKPOINTS,
     METRICS,
     RunSetup,
-    read_run_config,
-    read_run_manifest,
     read_setup,
     weights_of,
     write_config,
     write_setup,
     write_weights,
 )
-from lrlm.runs.settings import described
-from lrlm.runs.sizes import CHOICES, load_size
 from lrlm.runs.token_spaces import register_token_space
 from lrlm.text import perplexity_per_word
 from lrlm.training.batch_plan import SplitDocuments
@@ -43,25 +39,12 @@ from lrlm.training.interruption import watched
 from lrlm.training.loop import Trainer
 from lrlm.training.metrics import Metrics, require_tensorboard
 from lrlm.training.processes import Launcher, Processes, joined
-from lrlm.training.reading_once import OnceReader
+from lrlm.training.reading_once import read_once
 from lrlm.training.validation import validate
+from lrlm.training.wanted import WantedRun
 
 SPLITS = ("train", "valid")
 """What training reads."""
-
-CAN_CHANGE = (
-    "training.epochs",
-    "training.minutes",
-    "training.patience",
-    "training.device",
-    "training.validation_batch_size",
-    "training.log_updates",
-    "training.checkpoint_minutes",
-    "training.timeout_minutes",
-)
-"""Settings that a run can be resumed with another value of."""
-
-_DEFAULT_BACKBONE, _DEFAULT_SIZE, _OWN_SIZE = "lstm", "mini", "own"
 
 
 @dataclass(frozen=True)
@@ -140,7 +123,7 @@ def train(
         _register(config)
     if tensorboard:
         require_tensorboard()
-    wanted = _Wanted(model, backbone, size, config, configure, minutes)
+    wanted = WantedRun(model, backbone, size, config, configure, minutes)
     is_there = out.exists() and (not out.is_dir() or any(out.iterdir()))
     if is_there and not resume and is_first():  # the others may come after the first made it
         raise ExistsError(f"{out} exists already; choose another folder, or resume that run")
@@ -220,95 +203,11 @@ def _forwarded(progress: Progress) -> Reporter:
     )
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What the caller asked for; None where nothing was said."""
-
-    model: str | None
-    backbone: str | BackboneConfig | None
-    size: str | None
-    config: RunConfig | None
-    configure: Callable[[RunConfig], RunConfig]
-    minutes: float | None
-
-    @property
-    def backbone_name(self) -> str:
-        """What the manifest calls the backbone."""
-        if isinstance(self.backbone, str):
-            return self.backbone
-        own = None if self.config is None else self.config.model.backbone
-        chosen = self.backbone or own
-        return _DEFAULT_BACKBONE if chosen is None else chosen.name
-
-    @property
-    def size_name(self) -> str:
-        """What the manifest calls the size."""
-        return self.size or (_DEFAULT_SIZE if self.config is None else _OWN_SIZE)
-
-    def new(self) -> RunConfig:
-        """Give the configuration of a new run."""
-        if self.config is None:
-            size, backbone = self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE
-            return self._changed(load_size(size, backbone))
-        own = self.config.model.backbone
-        if self.backbone is None or self.backbone == own.name:
-            return self._changed(self.config)
-        backbone = self.backbone
-        if isinstance(backbone, str):
-            backbone = load_size(_DEFAULT_SIZE, backbone).model.backbone
-        model = replace(self.config.model, backbone=backbone)
-        return self._changed(replace(self.config, model=model))
-
-    def resumed(self, out: Path, corpus: Corpus) -> RunConfig:
-        """Take the run's own configuration; what must not change may be given again, the same."""
-        manifest = read_run_manifest(out)
-        if manifest["corpus"]["fingerprint"] != corpus.fingerprint:
-            raise InputError(
-                f"{out} was started on another corpus than {corpus.folder}; start a new run"
-            )
-        before = read_run_config(out)
-        for what, name, is_given in (
-            ("backbone", self.backbone_name, self.backbone is not None),
-            ("size", self.size_name, self.size is not None),
-        ):
-            if is_given and name != manifest[what]:
-                raise InputError(
-                    f"{out} was started with the {what} {manifest[what]}, not {name}; start a new"
-                    " run"
-                )
-        after = self._changed(before if self.config is None else self.config)
-        if isinstance(self.backbone, BackboneConfig):
-            after = _with_backbone(after, self.backbone)
-        words = after.model.words.as_fitted(before.model.words)
-        after = replace(after, model=replace(after.model, words=words))
-        values = {key: value for key, value, _ in described(before, CHOICES)}
-        for key, value, _ in described(after, CHOICES):
-            if value != values.get(key) and key not in CAN_CHANGE:
-                raise InputError(
-                    f"{out} was started with {key}={values.get(key)}, which cannot become {value}"
-                    " later; start a new run"
-                )
-        return after
-
-    def _changed(self, config: RunConfig) -> RunConfig:
-        if self.model is not None:
-            config = replace(config, model=replace(config.model, kind=self.model))
-        config = self.configure(config)
-        if self.minutes is not None:
-            config = replace(config, training=replace(config.training, minutes=self.minutes))
-        return _with_backbone(config, config.model.backbone)
-
-
-def _with_backbone(config: RunConfig, backbone: BackboneConfig) -> RunConfig:
-    """Take a backbone whose files are found also from another working directory."""
-    return replace(config, model=replace(config.model, backbone=backbone.absolute()))
-
-
 def _start(
     out: Path,
     corpus: Corpus,
     config: RunConfig,
-    wanted: _Wanted,
+    wanted: WantedRun,
     *,
     device: torch.device,
     features_cache: Path,
@@ -379,7 +278,7 @@ def _train(
                 keep_best=lambda weights: write_weights(out, weights),
             )
             if not backbone.learns:
-                documents, config = _read_once(
+                documents, config = read_once(
                     out,
                     corpus,
                     setup,
@@ -470,48 +369,3 @@ def _read_documents(
             f" {counted(len(left_out), 'topic')} (model.preface.most_tokens)"
         )
     return train, valid
-
-
-def _read_once(
-    out: Path,
-    corpus: Corpus,
-    setup: RunSetup,
-    model: LanguageModel,
-    documents: tuple[SplitDocuments, SplitDocuments],
-    *,
-    cache: Path,
-    environment: TrainingEnvironment,
-    progress: Progress,
-) -> tuple[tuple[SplitDocuments, SplitDocuments], TrainingConfig]:
-    """Read with a backbone that does not learn; give what was read, and how to learn from it."""
-    assert isinstance(model, VanillaLM), "only these can have a pretrained backbone"
-    config = setup.config.training
-    reader = OnceReader(
-        model,
-        setup,
-        corpus=corpus.fingerprint,
-        cache=cache,
-        interruption=environment.interruption,
-        progress=progress,
-        clock=environment.clock,
-    )
-    train_documents, valid_documents = (split.documents for split in documents)
-    if not weights_of(model):
-        train_documents = ()  # there is nothing that could learn from them
-    kept, record = reader.read(
-        out,
-        {"valid": valid_documents, "train": train_documents},
-        minutes=config.minutes,
-        processes=environment.processes,
-    )
-    left = record.minutes_to_learn(config.minutes)
-    environment.reporter.message(
-        f"read {len(kept['train']):,} of {len(train_documents):,} articles once in"
-        f" {record.seconds / 60:.1f} min"
-        + ("" if left is None else f"; {left:.1f} min are left to learn from them")
-    )
-    window = config.window
-    return (
-        SplitDocuments.of(kept["train"], window=window),
-        SplitDocuments.of(kept["valid"], window=window),
-    ), replace(config, minutes=left)
