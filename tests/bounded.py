@@ -100,7 +100,8 @@ def _fasttext(path: Path) -> None:
     from lrlm.features.config import FormVectorConfig
     from lrlm.features.fasttext import read_fasttext
 
-    read_fasttext(path, FormVectorConfig(width=3), {"the"})
+    found = read_fasttext(path, FormVectorConfig(width=3), {"the"})
+    found.word_vectors(["a" * 20_000])
 
 
 def _safetensors(path: Path) -> None:

@@ -41,6 +41,7 @@ _CHANGED = (
     "cannot be read (it is not as lrlm wrote it: it is damaged, or another program changed it)"
 )
 _LARGEST_MANIFEST = 16 << 20
+_LONGEST_NAME = 1000
 _ATTEMPTS = 5
 _CHUNK = 1 << 20
 
@@ -227,7 +228,8 @@ def _is_fingerprint(entry: object) -> bool:
     match entry:
         case {"name": str(name), "bytes": int(), "sha256": str(), **other} if not other:
             parts = PurePosixPath(name).parts
-            return bool(parts) and "\0" not in name and not {"..", "/", "//"} & {*parts}
+            is_inside = bool(parts) and not {"..", "/", "//"} & {*parts}
+            return is_inside and "\0" not in name and len(name) <= _LONGEST_NAME
     return False
 
 

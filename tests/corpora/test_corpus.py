@@ -1,8 +1,10 @@
 """Documents through Parquet and back, and folders that are no corpus."""
 
 import json
+import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -264,3 +266,27 @@ def test_a_corpus_of_version_0_1_is_what_would_be_built_today(tmp_path: Path) ->
     assert old.report == new.report
     assert old.report.misplaced_gold == 1
     assert old.fingerprint == "016bb0cf17a1805421eca0219fe5d9bc7d86f3654db487ed033483d5fef8a8b3"
+
+
+def test_other_columns_are_no_corpus(tmp_path: Path) -> None:
+    """Version 0.1 kept no checksums: what its files hold must be seen when they are read."""
+    shutil.copytree(OF_VERSION_0_1, tmp_path / "corpus")
+    path = tmp_path / "corpus" / "test.parquet"
+    table = pq.read_table(path)
+    corpus = Corpus.open(tmp_path / "corpus")
+    pq.write_table(table.rename_columns([*table.column_names[:-1], "golf"]), path)
+    for read in (
+        lambda: list(corpus.documents("test")),
+        lambda: list(corpus.batches("test", ["id"])),
+        lambda: corpus.topic("no such topic"),
+    ):
+        with pytest.raises(FormatError, match=r"test\.parquet: its columns .* build the corpus"):
+            read()
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    broken = pa.StringArray.from_buffers(
+        len(table), *pa.array([b"Osl\xff"] * len(table), pa.binary()).buffers()[1:]
+    )
+    columns["text"] = broken
+    pq.write_table(pa.table(columns, schema=table.schema), path)
+    with pytest.raises(FormatError, match=r"test\.parquet: not as it should be, or damaged"):
+        list(corpus.documents("test"))

@@ -46,8 +46,9 @@ REASONS = {
     "infinite": "not all numbers are finite",
     "cut": "1 bytes of vectors are missing",
     "empty": "unpack requires",
-    "zeros.gz": "below zero|not one vector",
-    "word-of-gigabytes.gz": "without an end",
+    "zeros.gz": "is compressed",
+    "vectors-of-gigabytes.gz": "is compressed",
+    "word-of-gigabytes.gz": "is compressed",
 }
 
 
@@ -55,5 +56,5 @@ def test_promises_that_are_not_kept_are_refused(tmp_path: Path) -> None:
     files = dict(fasttext_files())
     assert files.keys() == REASONS.keys()
     for name, content in files.items():
-        with pytest.raises(FormatError, match=rf"not a fastText .*(?:{REASONS[name]})"):
+        with pytest.raises(FormatError, match=rf"a\.{name}: .*(?:{REASONS[name]})"):
             read(tmp_path / f"a.{name}", content)

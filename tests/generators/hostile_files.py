@@ -326,8 +326,8 @@ def xml_files() -> Iterator[tuple[str, bytes]]:
     yield "long-attribute", gzip.compress(b"<a><entry x='") + repeated(b"x", 1 << 28)
     yield "long-comment", gzip.compress(b"<a><!--") + repeated(b"x", 1 << 28)
     yield "long-instruction", gzip.compress(b"<a><?a ") + repeated(b"x", 1 << 28)
-    yield "many-elements", gzip.compress(b"<a><entry>" + b"<b/>" * (1 << 22) + b"</entry></a>")
-    yield "spaces", gzip.compress(b"<a>") + repeated(b" ", 1 << 30)
+    yield "many-elements", gzip.compress(b"<a><entry>", mtime=0) + repeated(b"<b/>", 3 << 22)
+    yield "spaces", gzip.compress(b"<a>") + repeated(b" ", 3 << 30)
     attributes = b"".join(b" a%d=''" % number for number in range(500_000))
     yield "many-attributes", b"<a><entry" + attributes + b"/></a>"
     yield "deep", b"<a>" * 1_000_000

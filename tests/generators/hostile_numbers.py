@@ -52,6 +52,8 @@ def fasttext_files() -> Iterator[tuple[str, bytes]]:
     yield "empty", b""
     # gensim opens by the name: a compressed file ends with .gz
     yield "zeros.gz", repeated(b"\0", 3 << 30)
+    many = fasttext_file(buckets=250_000_000, rows=250_000_002)
+    yield "vectors-of-gigabytes.gz", gzip.compress(many, mtime=0) + repeated(b"\0", 3 << 30)
     yield "word-of-gigabytes.gz", gzip.compress(whole[:90], mtime=0) + repeated(b"a", 3 << 30)
 
 

@@ -36,6 +36,7 @@ from lrlm.knowledge import Topic
 from lrlm.knowledge.topic import near_matches
 from lrlm.text import Tokens, Vocabulary
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
+from lrlm.text_files import reading
 
 FORMAT = "lrlm corpus"
 VERSION = 1
@@ -326,14 +327,14 @@ class Corpus:
     def documents(self, split: str) -> Iterator[LinkedDocument]:
         """Read the documents of a split one after the other, in order."""
         path = self._checked_path(split)
-        with _readable(path), pq.ParquetFile(path) as file:
+        with _opened(path) as file:
             for batch in file.iter_batches(batch_size=64):
                 yield from from_table(batch)
 
     def batches(self, split: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read some columns of a split, a batch of documents at a time."""
         path = self._checked_path(split)
-        with _readable(path), pq.ParquetFile(path) as file:
+        with _opened(path) as file:
             yield from file.iter_batches(batch_size=_DOCUMENTS_AT_ONCE, columns=list(columns))
 
     def document(self, article: str) -> LinkedDocument:
@@ -369,10 +370,10 @@ class Corpus:
         """Find the first document with this id, topic or title."""
         for split in self.splits:
             path = self._checked_path(split)
-            with _readable(path):
+            with _opened(path):
                 found = pq.read_table(path, filters=[(column, "=", value)])
-            if len(found):
-                return next(from_table(found.slice(0, 1)))
+                if len(found):
+                    return next(from_table(found.slice(0, 1)))
         return None
 
     def _require(self, split: str) -> None:
@@ -385,11 +386,20 @@ def _are_counts(values: Mapping[str, Any]) -> bool:
     return all(type(value) is int and value >= 0 for value in values.values())
 
 
+def _check_columns(file: pq.ParquetFile, path: Path) -> None:
+    if not file.schema_arrow.equals(SCHEMA):
+        raise FormatError(f"{path}: its columns are not those of a corpus")
+
+
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Name the file when it cannot be read, or is not what a corpus holds."""
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a split; name the file when it cannot be read, or is not what a corpus holds."""
     try:
-        yield
-    except (OSError, pa.ArrowException) as error:
+        with reading(path), pq.ParquetFile(path) as file:
+            _check_columns(file, path)
+            yield file
+    except pa.ArrowException as error:  # those that are of no other kind
         reason = " ".join(str(error).split())
         raise FormatError(f"{path}: cannot be read ({reason}); build the corpus again") from None
+    except FormatError as error:
+        raise FormatError(f"{error}; build the corpus again") from None

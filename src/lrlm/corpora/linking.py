@@ -13,6 +13,7 @@ from typing import Any, Self
 from lrlm.characters import NOT_IN_A_TEXT, describe
 from lrlm.errors import FormatError, InputError, TextTooLongError
 from lrlm.knowledge import TITLE, Relation, Topic
+from lrlm.plain_data import shown
 from lrlm.text import Profile, Tokens, split_words, tokenise
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
@@ -70,8 +71,9 @@ class LinkOptions:
             )
         except KeyError as error:
             raise FormatError(f"{where}: the field {error} is missing") from None
-        except ValueError as error:
-            raise FormatError(f"{where}: {error}") from None
+        except ValueError:
+            said = shown([content["profile"], content["letter_case"]])
+            raise FormatError(f"{where}: no such profile or letter case: {said}") from None
         if not isinstance(options.stop_words, bool):
             raise FormatError(f"{where}: stop_words must be true or false")
         return options

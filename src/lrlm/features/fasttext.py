@@ -15,7 +15,7 @@ from lrlm.errors import FormatError, InputError, MissingExtraError
 from lrlm.features.config import HASHED, LONGEST_NGRAM, FormVectorConfig
 from lrlm.features.form_vectors import SubwordFeaturiser
 from lrlm.progress import Progress, silent
-from lrlm.text_files import MeteredStream, reading
+from lrlm.text_files import Compression, reading
 
 DOING = "making form vectors"
 
@@ -85,7 +85,9 @@ def read_fasttext(
         raise InputError(f"{path}: there is no such file (features.forms.source)")
     models = _gensim_models()
     with reading(path, _WHAT):
-        with models.fasttext.utils.open(str(path), "rb") as stream:
+        if Compression.of(path) is not None:  # gensim would read its bytes as numbers
+            raise FormatError(f"{path}: is compressed; decompress it first")
+        with path.open("rb") as stream:
             _check_file(stream, path)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             vectors = models.fasttext.load_facebook_vectors(str(path))
@@ -132,7 +134,6 @@ class _FastTextFile:
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
         self._stream, self._path = stream, path
-        self._metered = MeteredStream(stream, path)
         self._buffer, self._at = b"", 0
 
     def unpack(self, layout: str) -> tuple[Any, ...]:
@@ -157,11 +158,8 @@ class _FastTextFile:
     def skip(self, size: int) -> None:
         """Make sure that so many bytes follow."""
         left = size - (len(self._buffer) - self._at)
-        if isinstance(self._stream, io.BufferedReader):
-            here = self._stream.tell()
-            left -= self._stream.seek(0, io.SEEK_END) - here
-        while left > 0 and (block := self._metered.read(_BLOCK)):
-            left -= len(block)
+        here = self._stream.tell()
+        left -= self._stream.seek(0, io.SEEK_END) - here
         if left > 0:
             raise self.refused(f"{left:,} bytes of vectors are missing")
 
@@ -170,7 +168,7 @@ class _FastTextFile:
         return FormatError(f"{self._path}: not {_WHAT}, or damaged ({reason})")
 
     def _fill(self) -> None:
-        self._buffer = self._buffer[self._at :] + self._metered.read(_BLOCK)
+        self._buffer = self._buffer[self._at :] + self._stream.read(_BLOCK)
         self._at = 0
 
 
