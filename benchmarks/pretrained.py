@@ -1,4 +1,7 @@
-"""Time a pretrained language model as a backbone: run `python -m benchmarks.pretrained DIR`.
+"""Time a pretrained language model as a backbone.
+
+    python -m benchmarks.pretrained DIR              reading
+    python -m benchmarks.pretrained DIR --run RUN    also heads, lattice and generation of an LRLM
 
 Reading: the states, the log-probability of every token and that of a new word, for batches of
 texts of about the same length, with random tokens. Beside it stands the bare model of transformers
@@ -6,6 +9,11 @@ that gives the logits of the same batches, and the machine's matrix rate: that o
 float32, with as many threads. All three take turns and each time is its best, so other work on the
 machine hits all alike; where there is much of it, `--clock cpu` with one thread counts only the
 time that the process itself was given.
+
+With a run of LRLM, documents of miniworld are scored by the whole model and by the bare language
+model below it: what heads and lattice add. The heads learn from readings that are kept in memory:
+tokens a second. And ten texts are written side by side, beside transformers, which writes one after
+the other from the same tokens.
 """
 
 import argparse

@@ -228,7 +228,8 @@ def test_models_are_built_around_it(kind: str) -> None:
     assert model.embedding(torch.tensor([1])).shape == (1, 8)
     names = {name for name, _ in model.named_parameters()}
     assert bool(names) == isinstance(model, LatentRelationLM)
-    assert not any(name.startswith(("backbone", "embedding", "words")) for name in names)
+    learned = {name for name in names if not name.startswith("words.tuned.")}
+    assert not any(name.startswith(("backbone", "embedding", "words")) for name in learned)
     tuned = build_model(
         ModelConfig(kind, Pretrained(saved("llama"), tuning="full"), PretrainedLayersConfig()),
         SIZES,
@@ -244,3 +245,110 @@ def test_models_that_do_not_fit_say_which_do() -> None:
         build_model(config, SIZES)
     with pytest.raises(InputError, match=r"set model\.words\.name to 'pretrained'"):
         build_model(ModelConfig("vanilla", Pretrained(saved("llama"))), SIZES)
+
+
+def tuned_head(backbone: PretrainedBackbone, *, tokens: int = 128) -> PretrainedHead:
+    """A head whose map of states has learned something."""
+    head = PretrainedHead(backbone, TOKENS, BEGINS, tuned_rank=4, tuned_tokens=tokens).double()
+    torch.manual_seed(5)
+    with torch.no_grad():
+        for parameter in head.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    return head
+
+
+def test_before_it_has_learned_the_words_are_the_models_own() -> None:
+    backbone = built().double().eval()
+    plain = PretrainedHead(backbone, TOKENS, BEGINS).double()
+    tuned = PretrainedHead(backbone, TOKENS, BEGINS, tuned_rank=4).double()
+    targets = torch.tensor([1, 4, 9, 0, 39])
+    for one, other in zip(
+        plain.log_probs_and_fresh(states(5), targets),
+        tuned.log_probs_and_fresh(states(5), targets),
+        strict=True,
+    ):
+        assert one.tolist() == other.tolist()
+
+
+@pytest.mark.usefixtures("_parts")
+def test_changed_states_go_through_the_same_softmax() -> None:
+    backbone = built().double().eval()
+    head = tuned_head(backbone)
+    assert head.tuned is not None
+    targets = torch.tensor([1, 4, 9, 0, 39])
+    weight = backbone.files.language_model(torch.float64).get_output_embeddings().weight
+    all_XV = (head.tuned(states(5)) @ weight.T).log_softmax(1)
+    token_X, fresh_X = head.log_probs_and_fresh(states(5), targets)
+    torch.testing.assert_close(token_X, all_XV[torch.arange(5), targets])
+    torch.testing.assert_close(fresh_X, all_XV[:, BEGINS].logsumexp(1))
+    chosen_X, log_prob_X = head.chooser(end_id=0).choose(
+        states(5), torch.ones(5, dtype=torch.bool), Choosing(greedy=True)
+    )
+    torch.testing.assert_close(log_prob_X, all_XV.amax(1).detach())
+    assert chosen_X.tolist() == all_XV.argmax(1).tolist()
+    torch.testing.assert_close(head.chooser(end_id=0).log_fresh(states(5)), fresh_X.detach())
+
+
+def test_what_was_read_does_not_depend_on_what_was_learned() -> None:
+    backbone = built().double().eval()
+    targets = torch.tensor([1, 4, 9, 0, 39])
+    as_read = tuned_head(backbone).log_probs_as_read(states(5), targets)
+    own = PretrainedHead(backbone, TOKENS, BEGINS).double().log_probs_and_fresh(states(5), targets)
+    for one, other in zip(as_read, own, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_words_of_texts_that_were_read_before() -> None:
+    backbone = built().double().eval()
+    targets = torch.arange(20) % TOKENS
+    head = tuned_head(backbone, tokens=6)
+    kept = head.log_probs_as_read(states(20), targets)
+    new = head.log_probs_and_fresh(states(20), targets)
+    head.eval()
+    for one, other in zip(head.log_probs_of_read(states(20), targets, *kept), new, strict=True):
+        torch.testing.assert_close(one, other)
+    head.train()
+    token_X, _ = head.log_probs_of_read(states(20), targets, *kept)
+    is_new_X = token_X != kept[0]
+    assert int(is_new_X.sum()) == 6  # the others are as they were kept
+    torch.testing.assert_close(token_X[is_new_X], new[0][is_new_X])
+    plain = PretrainedHead(backbone, TOKENS, BEGINS).double()
+    assert plain.log_probs_of_read(states(20), targets, *kept) == kept
+
+
+def test_the_gradient_of_some_tokens_stands_for_that_of_all() -> None:
+    backbone = built().double().eval()
+    targets = torch.arange(20) % TOKENS
+    head = tuned_head(backbone, tokens=6)
+    assert head.tuned is not None
+    kept = head.log_probs_as_read(states(20), targets)
+
+    def gradient(draws: int) -> Tensor:
+        assert head.tuned is not None
+        head.zero_grad()
+        for _ in range(draws):
+            torch.autograd.backward(head.log_probs_of_read(states(20), targets, *kept)[0].mean())
+        assert head.tuned.up.weight.grad is not None
+        return head.tuned.up.weight.grad / draws
+
+    head.eval()
+    whole = gradient(1)
+    head.train()
+    torch.manual_seed(0)
+    sampled = gradient(2000)
+    torch.testing.assert_close(sampled, whole, atol=0.1 * float(whole.abs().max()), rtol=0)
+
+
+@pytest.mark.parametrize(("rank", "beside_heads", "fitted"), [
+    (None, True, 32), (None, False, 0), (0, True, 0), (7, False, 7),
+])  # fmt: skip
+def test_words_learn_where_heads_do(rank: int | None, beside_heads: bool, fitted: int) -> None:
+    config = PretrainedLayersConfig(tuned_rank=rank)
+    chosen = config.fitted(None, beside_heads=beside_heads)
+    assert chosen.tuned_rank == fitted
+    assert PretrainedLayersConfig().as_fitted(chosen).tuned_rank == fitted
+
+
+def test_a_rank_below_zero_is_refused() -> None:
+    with pytest.raises(InputError, match=r"model\.words\.tuned_rank"):
+        PretrainedLayersConfig(tuned_rank=-1)

@@ -73,6 +73,20 @@ class TokenHead(nn.Module, ABC):
         log_probs_X = self.log_probs(states_XD, targets_X)
         return log_probs_X, torch.zeros_like(log_probs_X)
 
+    def log_probs_as_read(self, states_XD: Tensor, targets_X: Tensor) -> tuple[Tensor, Tensor]:
+        """Give the same as a backbone that does not learn has it, whatever was learned since."""
+        return self.log_probs_and_fresh(states_XD, targets_X)
+
+    def log_probs_of_read(
+        self, states_XD: Tensor, targets_X: Tensor, token_X: Tensor, fresh_X: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Give the same for tokens that a backbone that does not learn has read before.
+
+        `token_X` and `fresh_X` are what was kept then; a head that learns has others now.
+        """
+        del states_XD, targets_X
+        return token_X, fresh_X
+
     @abstractmethod
     def chooser(self, *, end_id: int) -> TokenChooser:
         """Give what chooses tokens; `end_id` is the one token that may be forbidden."""
@@ -109,13 +123,20 @@ class TokenLayersConfig(ABC):
         `begins_word_V` says which tokens begin a new word; None where every token is a word.
         """
 
-    def fitted(self, counts: Sequence[int] | None, cost: SoftmaxCost | None = None) -> Self:
+    def fitted(
+        self,
+        counts: Sequence[int] | None,
+        cost: SoftmaxCost | None = None,
+        *,
+        beside_heads: bool = False,
+    ) -> Self:
         """Choose what is left open for tokens with these counts; the result is what a run saves.
 
         Without counts, ids are in no order of frequency. `cost` is that of a softmax on the device
-        that the model will be trained on.
+        that the model will be trained on. `beside_heads` says that the backbone does not learn, but
+        other heads do.
         """
-        del counts, cost
+        del counts, cost, beside_heads
         return self
 
     def as_fitted(self, before: "TokenLayersConfig") -> Self:

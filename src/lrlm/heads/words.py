@@ -83,8 +83,15 @@ class WordConfig(TokenLayersConfig):
         assert isinstance(embedding, WordEmbedding), "a configuration is given what it made"
         return WordHead(self, state_size, tokens, embedding=embedding)
 
-    def fitted(self, counts: Sequence[int] | None, cost: SoftmaxCost | None = None) -> "WordConfig":
+    def fitted(
+        self,
+        counts: Sequence[int] | None,
+        cost: SoftmaxCost | None = None,
+        *,
+        beside_heads: bool = False,
+    ) -> "WordConfig":
         """Choose the clusters of the adaptive softmax, if that is left open."""
+        del beside_heads
         if self.cutoffs is not None:
             return self
         cutoffs: tuple[int, ...] = ()

@@ -93,7 +93,9 @@ def with_cutoffs(
     Without counts in order of frequency there are no clusters. `cost` is that of the device the
     model will be trained on; without it, that of a usual CPU.
     """
-    return replace(config, words=config.words.fitted(token_counts, cost))
+    beside_heads = config.model.copies_names and not config.backbone.learns
+    words = config.words.fitted(token_counts, cost, beside_heads=beside_heads)
+    return replace(config, words=words)
 
 
 @dataclass(frozen=True)

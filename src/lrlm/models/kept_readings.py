@@ -174,8 +174,8 @@ def read_part(
             state = model.begin(here) if state is None else state.select(here.kept_B)
             states_BTD, state = model.read(here, state)
             states_XD = flat(states_BTD, here)
-            token_X, fresh_X = model.token_log_probs(states_XD, here, fresh=True)
-            assert fresh_X is not None
+            targets_X = flat(here.targets_BT, here)
+            token_X, fresh_X = model.words.log_probs_as_read(states_XD, targets_X)
             lengths_B = here.lengths_B.tolist()
             columns = (
                 states_XD.half().cpu().numpy(),

@@ -62,10 +62,14 @@ class VanillaLM(LanguageModel):
 
         With `fresh`, also log P that the next token begins a new word, whichever it is: (X,).
         """
-        if window.kept is not None:
-            fresh_X = flat(window.kept.fresh_BT, window) if fresh else None
-            return flat(window.kept.token_BT, window), fresh_X
         targets_X = flat(window.targets_BT, window)
+        if window.kept is not None:
+            return self.words.log_probs_of_read(
+                states_XD,
+                targets_X,
+                flat(window.kept.token_BT, window),
+                flat(window.kept.fresh_BT, window),
+            )
         if fresh:
             return self.words.log_probs_and_fresh(states_XD, targets_X)
         return self.words.log_probs(states_XD, targets_X), None
