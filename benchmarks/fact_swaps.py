@@ -4,8 +4,8 @@
                                     [--corpus DIR] [--facts N] [--max-length N]
 
 For every test topic of miniworld, or of another corpus, and every relation that it has, the object
-becomes another one that the same relation has elsewhere. With --unseen it also gets an id that no vector was trained
-for. Then
+becomes another one that the same relation has elsewhere. With --unseen it also gets an id that no
+vector was trained for. Then
 
 - the gold texts that express the fact are scored again with the new name in the old one's place,
   given the new topic: what do they cost beside the old texts given the old topic?

@@ -14,6 +14,8 @@ from lrlm.runs.config import RunConfig
 from lrlm.training.train import train, user_cache
 
 _MINIWORLD = "miniworld"
+_VERSION = 2
+"""Changes when models are built or trained in another way, so that older ones are made anew."""
 
 
 def wrap(
@@ -49,7 +51,9 @@ def wrap(
             kept.mkdir(parents=True, exist_ok=True)
             build_miniworld(corpus, progress=progress)
     opened = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
-    made_from = [fingerprint, opened.fingerprint, facts_in_context, minutes, backbone.tuning]
+    made_from = [
+        _VERSION, fingerprint, opened.fingerprint, facts_in_context, minutes, backbone.tuning,
+    ]  # fmt: skip
     digest = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
     run = kept / f"wrapped-{digest[:16]}"
 
