@@ -124,7 +124,8 @@ def compare_generated(model: Model, all_swaps: list[Swap], samples: int, seed: i
         counts.swaps += 1
         both = swap.after.add(swap.old)
         written = model.generate(swap.after, samples=samples, seed=seed + number)
-        for annotation in model.annotate_many((each.text, both) for each in written):
+        texts = ((each.text, both) for each in written)
+        for annotation in model.annotate_many(texts, bad_texts="raise"):
             counts.texts += 1
             new, old = (expresses(annotation, fact) for fact in (swap.new, swap.old))
             counts.expressing += new or old

@@ -31,7 +31,7 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm": [""],
     "lrlm.errors": ["LrlmError"],
     "lrlm.model": ["load", "Model"],
-    "lrlm.annotation.annotation": ["Annotation"],
+    "lrlm.annotation.annotation": ["Annotation", "BadText"],
     "lrlm.annotation.score": ["Score"],
     "lrlm.generation.generated_text": ["GeneratedText"],
     "lrlm.runs.config": ["RunConfig"],

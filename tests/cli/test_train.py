@@ -44,7 +44,7 @@ def test_it_tells_what_it_does(
     output, errors = capsys.readouterr()
     assert output.startswith(f"Wrote {out}: validation perplexity ")
     assert output.count("\n") == 1
-    lines = errors.splitlines()
+    lines = [line for line in errors.splitlines() if not line.startswith("making ")]  # if slow
     heads = [line.partition(":")[0] for line in lines]
     assert heads[:4] == ["20 training texts", "epoch 1", "epoch 2", "epoch 3"]
     assert "the best so far" in lines[1]
