@@ -20,7 +20,7 @@ from lrlm.text.word_space import WordSpace
 VOCABULARY = "vocabulary.json"
 
 MANY_UNKNOWN = 0.1
-"""Share of the words of the training texts above which fewer should be unknown."""
+"""Share of the training texts' words, names of facts apart, above which fewer should be unknown."""
 SAFE_MIN_COUNT = 2
 """With 1, no word of the training texts is unknown, so a model never learns to expect one."""
 
@@ -143,7 +143,8 @@ class VocabularyConfig(TokenSpaceConfig):
         """Say so where many words are unknown only because they are rare."""
         words = corpus.words.cut(min_count=self.min_count, size=self.size)
         unknown = words.counts[words.unknown_id] / max(1, sum(words.counts))
-        if unknown <= MANY_UNKNOWN or self.min_count <= SAFE_MIN_COUNT:
+        copied = corpus.statistics("train")["tokens covered"]  # no need to know names of facts
+        if unknown - copied <= MANY_UNKNOWN or self.min_count <= SAFE_MIN_COUNT:
             return None
         return (
             f"{unknown:.0%} of the words in the training texts are unknown to the model, for they"
