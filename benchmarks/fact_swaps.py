@@ -139,7 +139,8 @@ def compare_generated(
         written = model.generate(
             swap.after, samples=samples, seed=seed + number, max_length=max_length
         )
-        for annotation in model.annotate_many((each.text, both) for each in written):
+        texts = ((each.text, both) for each in written)
+        for annotation in model.annotate_many(texts, bad_texts="raise"):
             counts.texts += 1
             new, old = (expresses(annotation, fact) for fact in (swap.new, swap.old))
             counts.expressing += new or old

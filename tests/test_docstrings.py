@@ -31,7 +31,7 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm": [""],
     "lrlm.errors": ["LrlmError"],
     "lrlm.model": ["load", "Model"],
-    "lrlm.annotation.annotation": ["Annotation"],
+    "lrlm.annotation.annotation": ["Annotation", "BadText"],
     "lrlm.annotation.score": ["Score"],
     "lrlm.generation.generated_text": ["GeneratedText"],
     "lrlm.runs.config": ["RunConfig"],
@@ -58,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     here = tmp_path_factory.mktemp("examples")
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("XDG_CACHE_HOME", str(here / "cache"))
+        tiny.train_briefly(changed)
         write_example_graph(here)
         save_tiny_llama(here / "language-model", byte_level_bpe(), width=16, spread=0.1)
         corpus = tiny.write_corpus(here, splits=("train", "valid", "test"))

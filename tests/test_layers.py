@@ -227,7 +227,7 @@ def test_one_name_has_one_meaning() -> None:
 
 
 PUBLIC = {
-    "Annotation", "Corpus", "Evaluation", "GeneratedText", "KnowledgeGraph", "LrlmError",
+    "Annotation", "BadText", "Corpus", "Evaluation", "GeneratedText", "KnowledgeGraph", "LrlmError",
     "LstmConfig", "Model", "Pretrained", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
     "TransformerXlConfig", "__version__", "build_corpus", "evaluate", "load", "train", "wrap",
 }  # fmt: skip

@@ -100,7 +100,8 @@ def _main(count: int, seed: int) -> None:
     part = _part(count)
     start = time.process_time()
     done = 0
-    for done, annotation in enumerate(model.annotate_many(_texts(count, seed)), start=1):
+    annotations = model.annotate_many(_texts(count, seed), bad_texts="raise")
+    for done, annotation in enumerate(annotations, start=1):
         annotation.to_json()
         if done % part == 0:
             now = time.process_time()

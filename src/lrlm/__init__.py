@@ -9,13 +9,19 @@ Everything that a user needs is here; what takes long to load is loaded when it 
 ['Oslo']
 """
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# Threads that wait for each other should sleep. They spin otherwise, and beside one other busy
+# process two of them are then ten times slower than one. PyTorch reads this once, when it is first
+# imported; what the user set is left alone.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from lrlm.errors import LrlmError
 from lrlm.knowledge import KnowledgeGraph, Relation, Topic
 
 if TYPE_CHECKING:
-    from lrlm.annotation.annotation import Annotation
+    from lrlm.annotation.annotation import Annotation, BadText
     from lrlm.annotation.score import Score
     from lrlm.backbones import LstmConfig, Pretrained, TransformerXlConfig
     from lrlm.corpora import Corpus, build_corpus
@@ -30,6 +36,7 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "Annotation",
+    "BadText",
     "Corpus",
     "Evaluation",
     "GeneratedText",
@@ -54,6 +61,7 @@ __all__ = [
 
 _LOADED_WHEN_USED = {
     "Annotation": "lrlm.annotation.annotation",
+    "BadText": "lrlm.annotation.annotation",
     "Corpus": "lrlm.corpora",
     "Evaluation": "lrlm.evaluation",
     "GeneratedText": "lrlm.generation.generated_text",

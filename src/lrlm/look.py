@@ -15,6 +15,16 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def clipped(text: str, *, longest: int = 60) -> str:
+    """Give the beginning of a text on one line, as a short hint at it.
+
+    >>> clipped("a long text", longest=6)
+    'a lon…'
+    """
+    line = " ".join(text[: 4 * longest].split())
+    return line if line == text or len(line) < longest else line[: longest - 1] + "…"
+
+
 def shown_perplexity(value: float) -> str:
     """Write it with one decimal, or as a power of ten where nobody would count the digits."""
     return f"{value:,.1f}" if value < _LONG_PERPLEXITY else f"{value:.1e}"

@@ -1,12 +1,13 @@
 """A trained model to use: it scores, annotates and generates text about a topic."""
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Unpack
+from typing import Literal, Unpack, overload
 
-from lrlm.annotation.annotate import annotate
-from lrlm.annotation.annotation import Annotation
+from lrlm.annotation.annotate import annotate, annotate_texts
+from lrlm.annotation.annotation import Annotation, BadText
 from lrlm.annotation.score import Score, score
 from lrlm.artifacts import AnyPath
 from lrlm.corpora import LONGEST
@@ -18,6 +19,7 @@ from lrlm.knowledge import Topic
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
+from lrlm.runs.topics import TopicLookup, topics_for
 
 
 def load(run: AnyPath | None = None, *, device: str = "auto") -> "Model":
@@ -56,6 +58,23 @@ class Model:
         """The model: vanilla, alias, nklm or lrlm."""
         return self.run.kind
 
+    @cached_property
+    def _topics(self) -> TopicLookup:
+        return topics_for(self.run)
+
+    def topic(self, name: str) -> Topic:
+        """Find a topic that the run knows: one of the corpus that it was trained on.
+
+        `name` is its id or its name, also in other letter case. The corpus is looked for in the
+        working directory, beside the run and one folder above; for other topics, see
+        `KnowledgeGraph.topic` and `Corpus.topic`.
+
+        >>> norway = model.topic("norway")
+        >>> norway.id, norway.relations[0]
+        ('Norway', Relation(type='borders', object='Finland', forms=('Finland',)))
+        """
+        return self._topics.topic(name)
+
     def score(self, text: str, topic: Topic, *, longest: int = LONGEST) -> Score:
         """Say how probable a text about a topic is, in all and piece by piece.
 
@@ -77,7 +96,27 @@ class Model:
         >>> [(span.start, span.text, span.relation.fact.type) for span in annotation.mentions()]
         [(15, 'Oslo', 'capital')]
         """
-        return next(self.annotate_many([(text, topic)], longest=longest))
+        return next(annotate(self.run, [self.run.link(text, topic, longest=longest)]))
+
+    @overload
+    def annotate_many(
+        self,
+        texts: Iterable[tuple[str, Topic]],
+        *,
+        batch_size: int | None = None,
+        longest: int = LONGEST,
+        bad_texts: Literal["report"] = "report",
+    ) -> Iterator[Annotation | BadText]: ...
+
+    @overload
+    def annotate_many(
+        self,
+        texts: Iterable[tuple[str, Topic]],
+        *,
+        batch_size: int | None = None,
+        longest: int = LONGEST,
+        bad_texts: Literal["raise"],
+    ) -> Iterator[Annotation]: ...
 
     def annotate_many(
         self,
@@ -85,8 +124,12 @@ class Model:
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
-    ) -> Iterator[Annotation]:
+        bad_texts: Literal["report", "raise"] = "report",
+    ) -> Iterator[Annotation | BadText]:
         """Annotate a stream of texts in their order, a batch of them at a time.
+
+        In place of a text that cannot be annotated, such as an empty one, stands a `BadText` that
+        says why, and the stream goes on; with `bad_texts="raise"` it ends there, with the error.
 
         >>> texts = [("Its capital is Oslo.", topic), ("Norway is a country.", topic)]
         >>> for annotation in model.annotate_many(texts):
@@ -94,8 +137,10 @@ class Model:
         ['Oslo']
         ['Norway']
         """
-        documents = (self.run.link(text, topic, longest=longest) for text, topic in texts)
-        return annotate(self.run, documents, batch_size=batch_size)
+        if bad_texts not in ("report", "raise"):
+            raise InputError(f"bad_texts must be 'report' or 'raise', not {bad_texts!r}")
+        results = annotate_texts(self.run, texts, batch_size=batch_size, longest=longest)
+        return results if bad_texts == "report" else map(_raised, results)
 
     def generate(
         self,
@@ -131,3 +176,9 @@ class Model:
         country word
         """
         return stream(self.run, topic, options_of(options), seed=seed)
+
+
+def _raised(result: Annotation | BadText) -> Annotation:
+    if isinstance(result, BadText):
+        raise result.error
+    return result

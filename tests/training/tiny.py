@@ -5,9 +5,12 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
 from lrlm.corpora.build import build_from
 from lrlm.runs.config import RunConfig
 from lrlm.runs.sizes import change
+from lrlm.training import little_data
 from tests.corpora import small_world
 
 
@@ -68,6 +71,12 @@ def write_corpus(
         **{split: parts[split] for split in splits},
     )
     return build_from(folder / "corpus", inputs).folder
+
+
+def train_briefly(changed: pytest.MonkeyPatch) -> None:
+    """Let small corpora be trained on just long enough to see that everything runs."""
+    changed.setattr(little_data, "_ENOUGH", 20)
+    changed.setattr(little_data, "_SPELLING_UPDATES", 50)
 
 
 def arguments(corpus: Path, out: Path, *more: str, changes: Sequence[str] = SETTINGS) -> list[str]:

@@ -1,15 +1,26 @@
 """Annotate linked documents with a trained model: a stream, read some documents at a time."""
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from lrlm.annotation.annotation import Annotation, Explanation, ExplanationKind, Fact, Segment, Span
+from lrlm.annotation.annotation import (
+    Annotation,
+    BadText,
+    Explanation,
+    ExplanationKind,
+    Fact,
+    Segment,
+    Span,
+)
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
 from lrlm.batching import evaluation_batches
 from lrlm.errors import InputError, LrlmError
+from lrlm.knowledge import Topic
 from lrlm.lattice import ExplainedSpan
 from lrlm.models import ScoredDocument, read_documents
+from lrlm.plain_data import shown
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument, Mention, TokenPlaces
 
@@ -27,17 +38,73 @@ def annotate(
     run: Run, documents: Iterable[LinkedDocument], *, batch_size: int | None = None
 ) -> Iterator[Annotation]:
     """Annotate documents in their order; only some of them are held at a time."""
+    _require_posteriors(run)
+    return (_raised(result) for result in _results(run, documents, batch_size))
+
+
+def annotate_texts(
+    run: Run, texts: Iterable[object], *, batch_size: int | None = None, longest: int
+) -> Iterator[Annotation | BadText]:
+    """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
+    _require_posteriors(run)
+    return _in_their_places(run, texts, batch_size, longest)
+
+
+def _require_posteriors(run: Run) -> None:
     if not run.model.has_posteriors:
         raise InputError(
             f"{run.folder} holds a {run.model.label}, which does not know where words come from;"
             " annotation needs a model that sums over segmentations, such as LRLM"
         )
-    return _annotations(run, documents, batch_size)
 
 
-def _annotations(
+def _raised(result: Annotation | LrlmError) -> Annotation:
+    if isinstance(result, LrlmError):
+        raise result
+    return result
+
+
+def _in_their_places(
+    run: Run, texts: Iterable[object], batch_size: int | None, longest: int
+) -> Iterator[Annotation | BadText]:
+    places: deque[int | BadText] = deque()
+    """Of the texts that were read and not answered yet: their numbers, and the bad ones."""
+
+    def documents() -> Iterator[LinkedDocument]:
+        for number, given in enumerate(texts):
+            try:
+                document = run.link(*_pair(given), longest=longest)
+            except InputError as error:
+                places.append(BadText(number, error))
+            else:
+                places.append(number)
+                yield document
+
+    def bad_texts() -> Iterator[BadText]:
+        while places and isinstance(places[0], BadText):
+            yield places[0]
+            places.popleft()
+
+    for result in _results(run, documents(), batch_size):
+        yield from bad_texts()
+        number = places.popleft()
+        assert isinstance(number, int)
+        yield BadText(number, result) if isinstance(result, LrlmError) else result
+    yield from bad_texts()
+
+
+def _pair(given: object) -> tuple[str, Topic]:
+    """Take a text and its topic apart; what they are is checked when they are linked."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InputError(f"a text comes with its topic, as (text, topic), not as {shown(given)}")
+    text, topic = given
+    return text, topic
+
+
+def _results(
     run: Run, documents: Iterable[LinkedDocument], batch_size: int | None
-) -> Iterator[Annotation]:
+) -> Iterator[Annotation | LrlmError]:
+    """Give the annotation of every document, or what is wrong with it."""
     rows = batch_size or run.config.training.validation_batch_size
     for chunk in _chunks(documents, rows * BATCHES_AT_ONCE):
         words = set[str]().union(*(document.tokens.words for document in chunk))
@@ -56,7 +123,10 @@ def _annotations(
                 [scored.pop(number) for number in members],
                 most_mixtures=MOST_MIXTURES,
             ):
-                yield _annotation(explained, run.space.places(explained.document))
+                if math.isfinite(explained.nats):
+                    yield _annotation(explained, run.space.places(explained.document))
+                else:
+                    yield _improbable(explained.document)
 
 
 def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[LinkedDocument]]:
@@ -73,11 +143,13 @@ def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[Lin
         yield chunk
 
 
+def _improbable(document: LinkedDocument) -> LrlmError:
+    return LrlmError(f"the text of {document.id!r} has no finite probability under this model")
+
+
 def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation:
     """Write what was explained in characters of the text."""
     document = explained.document
-    if not math.isfinite(explained.nats):
-        raise LrlmError(f"the text of {document.id!r} has no finite probability under this model")
 
     def segment(start: int, end: int, candidate: Mention | None) -> Segment:
         fact = None

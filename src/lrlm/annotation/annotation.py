@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from lrlm.errors import InputError
+from lrlm.errors import InputError, LrlmError
+from lrlm.look import clipped
 from lrlm.plain_data import json_text
 from lrlm.text import Tokens, bits_per_byte, perplexity_per_word
 
 FORMAT = "lrlm annotation"
 VERSION = 1
+
+_SHOWN_MENTIONS = 5
 
 
 class ExplanationKind(StrEnum):
@@ -123,6 +126,11 @@ class Annotation:
     copied: tuple[Segment, ...]
     """What was copied on the most probable path through the whole text; all else are words."""
 
+    def __repr__(self) -> str:
+        names = [f"{span.text} ({_type_of(span)})" for span in self.mentions()]
+        shown = [*names[:_SHOWN_MENTIONS], *(["…"] if len(names) > _SHOWN_MENTIONS else [])]
+        return f"Annotation({clipped(self.text)!r}, topic={self.topic!r}, mentions={shown})"
+
     @property
     def best(self) -> tuple[Segment, ...]:
         """The most probable path through the whole text: its words and copied segments in order."""
@@ -204,6 +212,41 @@ class Annotation:
         from lrlm.annotation.html import html_fragment
 
         return html_fragment(self)
+
+
+@dataclass(frozen=True, slots=True)
+class BadText:
+    """What stands in a stream of annotations for a text that could not be annotated, and why.
+
+    >>> topic = Topic("Norway", relations=[Relation("capital", "Oslo")])
+    >>> texts = [("Its capital is Oslo.", topic), ("", topic)]
+    >>> for result in lrlm.load().annotate_many(texts):
+    ...     print(result)
+    Annotation('Its capital is Oslo.', topic='Norway', mentions=['Oslo (capital)'])
+    BadText(number=1, error=InputError('the text is empty: there is nothing to read'))
+    """
+
+    number: int
+    """Of the text in the stream, counted from 0."""
+    error: LrlmError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the number of the text, and what is wrong with it."""
+        return {
+            "format": "lrlm bad text",
+            "version": VERSION,
+            "number": self.number,
+            "error": str(self.error),
+        }
+
+    def to_json(self) -> str:
+        """Write `to_dict` as one line of JSON."""
+        return json_text(self.to_dict())
+
+
+def _type_of(span: Span) -> str:
+    (step,) = span.relation.steps
+    return "?" if step.fact is None else step.fact.type
 
 
 def _span_to_dict(span: Span) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from lrlm.annotation.jsonl import LineLinker, annotate_lines
 from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
+    AnyPath,
     fingerprint,
     is_disk_full,
     new_file,
@@ -46,9 +47,9 @@ SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz")
 class FolderSettings:
     """How every file of a folder is annotated."""
 
-    run: Path | None = None
-    graph: Path | None = None
-    corpus: Path | None = None
+    run: AnyPath | None = None
+    graph: AnyPath | None = None
+    corpus: AnyPath | None = None
     threshold: float = 0.0
     longest: int = LONGEST
     max_bad: float = 0.001
@@ -70,8 +71,8 @@ class FileReport:
 
 
 def annotate_folder(
-    source: Path,
-    out: Path,
+    source: AnyPath,
+    out: AnyPath,
     settings: FolderSettings,
     *,
     master: str | None = None,
@@ -79,7 +80,7 @@ def annotate_folder(
     progress: Progress = silent,
 ) -> list[FileReport]:
     """Annotate the files that have no result yet; `master` says where Spark computes."""
-    files = _files(source)
+    files, out = _files(Path(source)), Path(out)
     _prepare(out, settings)
     with sole_writer(out.parent / f".{out.name}.lock", out):
         for draft in out.glob(f".*{DRAFT}"):  # of one that was killed
@@ -235,5 +236,5 @@ def _for_any_process(settings: FolderSettings) -> FolderSettings:
     )
 
 
-def _absolute(place: Path | None) -> Path | None:
-    return None if place is None else place.absolute()
+def _absolute(place: AnyPath | None) -> Path | None:
+    return None if place is None else Path(place).absolute()

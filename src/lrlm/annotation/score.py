@@ -6,6 +6,7 @@ from typing import Any
 
 from lrlm.errors import LrlmError
 from lrlm.lattice import block_sums
+from lrlm.look import clipped, shown_perplexity
 from lrlm.models import lattice_of, read_documents
 from lrlm.plain_data import json_text
 from lrlm.runs.run import Run
@@ -58,6 +59,10 @@ class Score:
     """Whether it is the probability of the text together with one annotation of it (NKLM)."""
     pieces: tuple[ScoredPiece, ...]
     """In the order of the text; their nats and tokens add up to those of the whole."""
+
+    def __repr__(self) -> str:
+        perplexity = shown_perplexity(self.perplexity)
+        return f"Score({clipped(self.text)!r}, words={self.words}, perplexity={perplexity})"
 
     @property
     def perplexity(self) -> float:

@@ -1,6 +1,5 @@
 """The command line: one file a verb, each a thin call of a public function."""
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -11,9 +10,6 @@ __all__ = ["STOPPED", "main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code: 0 when it worked, 2 when it cannot."""
-    # Threads that wait for each other should sleep. They spin otherwise, and beside one other busy
-    # process two of them are then ten times slower than one. Read when PyTorch is loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from lrlm.cli.app import main as run  # here, for Ctrl-C may come while libraries load
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from lrlm.cli.console import output
+from lrlm.cli.console import errors, output
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.errors import InputError
 from lrlm.look import counted
@@ -137,6 +137,10 @@ def train(
         highlight=False,
         soft_wrap=True,
     )
+    for advice in trained.advice:
+        head = "[bold yellow]Warning:[/]" if advice.is_warning else "To try next:"
+        told = escape(f"{advice} (--set)" if "=" in advice.text else advice.text)
+        errors.print(f"{head} {told}.", highlight=False, soft_wrap=True)
 
 
 def _settings_table(rows: Iterable[tuple[str, str, str]]) -> Table:

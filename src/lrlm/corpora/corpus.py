@@ -345,17 +345,36 @@ class Corpus:
         return found
 
     def topic(self, id: str) -> Topic:  # noqa: A002
-        """Find a topic that an article is about by its id, with all that was known about it."""
+        """Find a topic that an article is about, with all that was known about it.
+
+        It is found by its id; or by its id in other letter case or the title of its article, if
+        only one topic has that.
+        """
         found = self.first_where("topic", id)
-        if found is not None:
-            return topic_of(found)
-        known = [
-            topic
+        if found is None:
+            titles = self._titles()
+            named = {
+                topic
+                for topic, title in titles
+                if id.casefold() in (topic.casefold(), title.casefold())
+            }
+            if len(named) != 1:
+                known = [name for pair in titles for name in dict.fromkeys(pair)]
+                raise InputError(f"{self.folder} has no topic {id!r}" + near_matches(id, known))
+            found = self.first_where("topic", named.pop())
+        assert found is not None
+        return topic_of(found)
+
+    def _titles(self) -> list[tuple[str, str]]:
+        """List the topic and the title of every article."""
+        return [
+            pair
             for split in self.splits
-            for batch in self.batches(split, ["topic"])
-            for topic in batch.column("topic").to_pylist()
+            for batch in self.batches(split, ["topic", "title"])
+            for pair in zip(
+                batch.column("topic").to_pylist(), batch.column("title").to_pylist(), strict=True
+            )
         ]
-        raise InputError(f"{self.folder} has no topic {id!r}" + near_matches(id, known))
 
     def topics(self) -> Iterator[Topic]:
         """Give every topic that an article is about, once."""

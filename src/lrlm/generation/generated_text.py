@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from lrlm.generation.options import GenerationOptions
+from lrlm.look import clipped, shown_perplexity
 from lrlm.plain_data import json_text
 from lrlm.text import perplexity_per_word
 
@@ -69,6 +70,11 @@ class GeneratedText:
     """Whether `marginal_log_prob` is that of the text and one annotation of it, as for NKLM."""
     ended: bool
     """Whether it came to an end; if not, it was stopped at its greatest length."""
+
+    def __repr__(self) -> str:
+        copied = sum(piece.source == "relation" for piece in self.pieces)
+        perplexity = shown_perplexity(self.perplexity)
+        return f"GeneratedText({clipped(self.text)!r}, copied={copied}, perplexity={perplexity})"
 
     @property
     def perplexity(self) -> float:

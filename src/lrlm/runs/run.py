@@ -315,6 +315,11 @@ class Run:
         A text of more than `longest` characters is refused.
         """
         check_text(text, longest=longest)
+        if not isinstance(topic, Topic):
+            raise InputError(
+                f"a topic is an lrlm.Topic, not {shown(topic)}; find one by its name with"
+                " Model.topic or KnowledgeGraph.topic, or make one"
+            )
         return link(text, topic, self.link_options.for_raw_text(), id=id)
 
 

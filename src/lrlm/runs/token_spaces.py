@@ -19,6 +19,11 @@ from lrlm.text.word_space import WordSpace
 
 VOCABULARY = "vocabulary.json"
 
+MANY_UNKNOWN = 0.1
+"""Share of the training texts' words, names of facts apart, above which fewer should be unknown."""
+SAFE_MIN_COUNT = 2
+"""With 1, no word of the training texts is unknown, so a model never learns to expect one."""
+
 
 class TokenSpaceConfig(ABC):
     """Settings of a token space; subclasses are frozen dataclasses whose fields are settings."""
@@ -48,6 +53,11 @@ class TokenSpaceConfig(ABC):
         backbone: BackboneConfig,
     ) -> TokenSpace:
         """Open the space from a run's folder."""
+
+    def advice(self, corpus: Corpus) -> str | None:
+        """Say which of these settings to change for a corpus; None where they suit it."""
+        del corpus
+        return None
 
     def manifest_entries(self, space: TokenSpace, features: Features) -> dict[str, Any]:
         """Give what the run's manifest keeps of the space; worked out anew if features change."""
@@ -128,6 +138,18 @@ class VocabularyConfig(TokenSpaceConfig):
                 f" {log_unknown}; train the run again"
             )
         return _word_space(Vocabulary.read(folder / VOCABULARY), features, log_unknown)
+
+    def advice(self, corpus: Corpus) -> str | None:
+        """Say so where many words are unknown only because they are rare."""
+        words = corpus.words.cut(min_count=self.min_count, size=self.size)
+        unknown = words.counts[words.unknown_id] / max(1, sum(words.counts))
+        copied = corpus.statistics("train")["tokens covered"]  # no need to know names of facts
+        if unknown - copied <= MANY_UNKNOWN or self.min_count <= SAFE_MIN_COUNT:
+            return None
+        return (
+            f"{unknown:.0%} of the words in the training texts are unknown to the model, for they"
+            f" are rare; let it know more of them: vocabulary.min_count={SAFE_MIN_COUNT}"
+        )
 
     def manifest_entries(self, space: TokenSpace, features: Features) -> dict[str, Any]:
         """Give how probable a word outside the vocabulary is under the spelling model."""

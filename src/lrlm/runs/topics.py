@@ -35,13 +35,18 @@ class MiniworldTopics:
     """The topics of the embedded corpus."""
 
     def topic(self, name: str) -> Topic:
-        """Find a topic by its id, or by a name that only it has."""
+        """Find a topic by its id, or by a name that only it has, also in other letter case."""
         known = miniworld_topics()
         if name in known:
             return known[name]
-        named = [topic for topic in known.values() if name in topic.names]
-        if len(named) == 1:
-            return named[0]
+        for written in (str, str.casefold):
+            named = [
+                topic
+                for topic in known.values()
+                if written(name) in {written(each) for each in (topic.id, *topic.names)}
+            ]
+            if len(named) == 1:
+                return named[0]
         raise InputError(f"miniworld has no topic {name!r}" + near_matches(name, known))
 
 
@@ -53,7 +58,7 @@ class _TopicsOfTraining:
         self._corpus: Corpus | None = None
 
     def topic(self, name: str) -> Topic:
-        """Find a topic by its id, if the corpus is where one would look for it."""
+        """Find a topic by its id or title, if the corpus is where one would look for it."""
         if self._corpus is None:
             try:
                 self._corpus = training_corpus(self._run)

@@ -32,6 +32,7 @@ from lrlm.runs.run import (
 )
 from lrlm.runs.token_spaces import register_token_space
 from lrlm.text import perplexity_per_word
+from lrlm.training.advice import Advice, Course, advise
 from lrlm.training.batch_plan import SplitDocuments
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.environment import Position, Reporter, TrainingEnvironment
@@ -63,6 +64,8 @@ class TrainedRun:
     """The best validation perplexity, per word; None where there was no validation."""
     is_first: bool = True
     """Whether this process is the one of several that speaks for all."""
+    advice: tuple[Advice, ...] = ()
+    """What to try next, the most important first."""
 
     def __fspath__(self) -> str:
         return str(self.folder)
@@ -90,7 +93,9 @@ def train(
     transformer-xl, or the configuration of any backbone, also of your own. All other settings come
     from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
     of them; a backbone that is named beside it has the settings of mini. `configure` changes
-    settings of what was chosen, and `minutes` bounds the time of training.
+    settings of what was chosen (it may be asked twice), and `minutes` bounds the time of training.
+    The sizes mini and cpu are fitted to small corpora: a dozen articles are read in smaller batches
+    and more often than a thousand, unless `configure` says otherwise.
 
     With `resume`, a run that exists continues as if it had never been stopped, and one that does
     not exist is started. Features are looked for in `features_cache` before they are made; by
@@ -128,7 +133,7 @@ def train(
     if is_there and not resume and is_first():  # the others may come after the first made it
         raise ExistsError(f"{out} exists already; choose another folder, or resume that run")
     goes_on = is_there and resume
-    chosen = wanted.resumed(out, corpus) if goes_on else wanted.new()
+    chosen = wanted.resumed(out, corpus) if goes_on else wanted.new(corpus)
     _register(chosen)
     cache = Path(features_cache or user_cache())
     device = choose_device(chosen.training.device)
@@ -150,6 +155,8 @@ def train(
                     progress=progress,
                 )
             setup = read_setup(out)
+        if processes.is_first and not is_there:
+            _tell_fit(chosen, corpus, wanted, reporter or Reporter())
         setup = replace(setup, config=replace(setup.config, training=chosen.training))
         with ExitStack() as stack:
             if processes.is_first:
@@ -167,6 +174,16 @@ def train(
                 progress=progress,
                 reporter=reporter or _forwarded(progress),
             )
+
+
+def _tell_fit(config: RunConfig, corpus: Corpus, wanted: WantedRun, reporter: Reporter) -> None:
+    """Say so where a preset was fitted to a small corpus."""
+    if wanted.fits_to(corpus):
+        documents = counted(int(corpus.statistics("train")["documents"]), "training text")
+        reporter.message(
+            f"{documents}: training.batch_size={config.training.batch_size},"
+            f" training.epochs={config.training.epochs}"
+        )
 
 
 @contextmanager
@@ -302,11 +319,16 @@ def _train(
                 trainer.restore(checkpoint)
             position = trainer.run()
     best = trainer.schedule.best
+    advice: tuple[Advice, ...] = ()
+    if processes.is_first:
+        course = Course.read(out / METRICS, updates=position.updates, epochs=position.epoch)
+        advice = advise(setup.config, course, corpus)
     return TrainedRun(
         out,
         position,
         None if best is None else perplexity_per_word(best, 1),
         processes.is_first,
+        advice,
     )
 
 

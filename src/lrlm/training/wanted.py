@@ -10,7 +10,8 @@ from lrlm.errors import InputError
 from lrlm.runs.config import RunConfig
 from lrlm.runs.run import read_run_config, read_run_manifest
 from lrlm.runs.settings import described
-from lrlm.runs.sizes import CHOICES, load_size
+from lrlm.runs.sizes import AS_PUBLISHED, CHOICES, load_size
+from lrlm.training.little_data import fitted, is_small
 
 CAN_CHANGE = (
     "training.epochs",
@@ -52,11 +53,18 @@ class WantedRun:
         """What the manifest calls the size."""
         return self.size or (_DEFAULT_SIZE if self.config is None else _OWN_SIZE)
 
-    def new(self) -> RunConfig:
-        """Give the configuration of a new run."""
+    def new(self, corpus: Corpus) -> RunConfig:
+        """Give the configuration of a new run.
+
+        A preset is fitted to a small corpus, but for the published one; what the caller sets comes
+        after that, and a configuration that the caller made stays as it is.
+        """
         if self.config is None:
-            size, backbone = self.size or _DEFAULT_SIZE, self.backbone or _DEFAULT_BACKBONE
-            return self._changed(load_size(size, backbone))
+            preset = self._preset()
+            if not self.fits_to(corpus):
+                return self._changed(preset)
+            wished = self._changed(fitted(preset, corpus))
+            return self._changed(fitted(preset, corpus, like=wished))
         own = self.config.model.backbone
         if self.backbone is None or self.backbone == own.name:
             return self._changed(self.config)
@@ -65,6 +73,12 @@ class WantedRun:
             backbone = load_size(_DEFAULT_SIZE, backbone).model.backbone
         model = replace(self.config.model, backbone=backbone)
         return self._changed(replace(self.config, model=model))
+
+    def fits_to(self, corpus: Corpus) -> bool:
+        """Tell whether a new run takes a preset that is fitted to the corpus, a small one."""
+        if self.config is not None or self.size_name == AS_PUBLISHED:
+            return False
+        return is_small(corpus, self._preset())
 
     def resumed(self, out: Path, corpus: Corpus) -> RunConfig:
         """Take the run's own configuration; what must not change may be given again, the same."""
@@ -96,6 +110,9 @@ class WantedRun:
                     " later; start a new run"
                 )
         return after
+
+    def _preset(self) -> RunConfig:
+        return load_size(self.size_name, self.backbone or _DEFAULT_BACKBONE)
 
     def _changed(self, config: RunConfig) -> RunConfig:
         if self.model is not None:

@@ -13,7 +13,9 @@ from lrlm.runs.config import RunConfig
 from lrlm.runs.settings import ClassChoice, ClassChoices, from_nested, with_settings
 from lrlm.runs.token_spaces import TOKEN_SPACES, TokenSpaceConfig, VocabularyConfig
 
-SIZES = ("mini", "cpu", "paper")
+AS_PUBLISHED = "paper"
+"""The size that is the same for every corpus."""
+SIZES = ("mini", "cpu", AS_PUBLISHED)
 
 CHOICES: ClassChoices = {
     BackboneConfig: ClassChoice(BACKBONES),
