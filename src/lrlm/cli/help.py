@@ -15,6 +15,7 @@ from lrlm.errors import (
     StoppedError,
     TextTooLongError,
     TooManyBadLinesError,
+    TooMuchUnknownError,
     TopicLookupError,
     WorkerError,
 )
@@ -23,6 +24,7 @@ _REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
     (ExistsError, "--overwrite", "pass --overwrite"),
     (ExistsError, "--resume", "pass --resume"),
     (TooManyBadLinesError, "--max-bad", "allow more with --max-bad"),
+    (TooMuchUnknownError, "--max-unknown", "allow more with --max-unknown"),
     (DamagedFileError, "--keep-damaged", "pass --keep-damaged"),
     (CorpusNotFoundError, "--corpus", "say where it is with --corpus DIR"),
     (TopicLookupError, "--graph", "name one with --graph KG or --corpus DIR"),
