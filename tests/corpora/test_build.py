@@ -305,7 +305,9 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
     refuse(tmp_path, inputs, r"triples\.tsv: expected triples .*, but this looks like forms")
     mixed = ["Rhine\tmouth\tNorth_Sea"] * 3 + ["Rhine\tNorth_Sea"] * 2
     inputs = small_world.write(tmp_path / "in", triples=mixed)
-    refuse(tmp_path, inputs, r"triples\.tsv:4: expected subject, .*found 2 columns \(2 of 5")
+    refuse(
+        tmp_path / "mixed", inputs, r"triples\.tsv:4: expected subject, .*found 2 columns \(2 of 5"
+    )
 
 
 def test_a_missing_field_is_named(tmp_path: Path) -> None:

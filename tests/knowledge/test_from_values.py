@@ -138,7 +138,7 @@ def test_wrong_triples_are_named(triple: Any, reason: str) -> None:
 
 
 def test_what_is_empty_or_no_frame() -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="no triples"):
         KnowledgeGraph.from_triples([])
     with pytest.raises(InputError, match="a list is not a data frame"):
         KnowledgeGraph.from_dataframe([1])

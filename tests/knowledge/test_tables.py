@@ -256,4 +256,5 @@ def test_control_characters_make_a_bad_line() -> None:
 def test_columns_of_entities() -> None:
     assert entity_columns(["name", "country"]) == (0, ())
     assert entity_columns(["mountain", "country"]) == (0, ())
+    assert entity_columns(["mountain", "name"], is_first=True) == (0, (1,))
     assert entity_columns(["height", "__index_level_0__"]) == (1, ())

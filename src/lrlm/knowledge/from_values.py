@@ -5,9 +5,11 @@ wherever it comes from, and what looks wrong is told in the same words. Without 
 to, the graph lies in a temporary one that goes when the graph is no longer used.
 """
 
+import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -43,7 +45,8 @@ def graph_of_triples(
 ) -> KnowledgeGraph:
     """Make a graph of triples, see `KnowledgeGraph.from_triples`."""
     with _Tables() as tables:
-        tables.write("triples", _TRIPLES, _rows_of(triples))
+        if not tables.write("triples", _TRIPLES, _rows_of(triples)):
+            raise InputError("there are no triples to make a graph of")
         if names:
             tables.write("forms", _FORMS, _forms_of(names))
         return tables.build(out, overwrite=overwrite, max_unknown=max_unknown)
@@ -195,35 +198,40 @@ class _Tables:
     def __exit__(self, *_: object) -> None:
         self._scratch.cleanup()
 
-    def write(self, name: str, schema: pa.Schema, rows: Iterator[tuple[str, ...]]) -> None:
-        """Write rows as a source, some at a time."""
+    def write(self, name: str, schema: pa.Schema, rows: Iterator[tuple[str, ...]]) -> int:
+        """Write rows as a source, some at a time; give their number."""
+        number = 0
         path = self.folder / f"{name}.parquet"
         with pq.ParquetWriter(path, schema) as writer:
             waiting: list[tuple[str, ...]] = []
             for row in rows:
+                number += 1
                 waiting.append(row)
                 if len(waiting) >= _ROWS_AT_ONCE:
                     writer.write_table(_table(waiting, schema))
                     waiting.clear()
             writer.write_table(_table(waiting, schema))
         self.sources.append(path)
+        return number
 
     def build(
         self, out: Path | str | None, *, overwrite: bool, max_unknown: float
     ) -> KnowledgeGraph:
         """Build the graph in a folder, or in one that goes with it."""
-        kept = None if out is not None else tempfile.TemporaryDirectory(prefix="lrlm-graph-")
-        folder = Path(out) if out is not None else Path(kept.name if kept else "") / "graph"
-        graph = build_graph(
-            folder,
-            self.sources,
-            wide=self.wide,
-            ids_as_names=True,
-            max_unknown=max_unknown,
-            overwrite=overwrite,
-        ).graph
-        if kept is not None:
-            weakref.finalize(graph, kept.cleanup)
+        with ExitStack() as stack:
+            if out is None:
+                home = tempfile.mkdtemp(prefix="lrlm-graph-")
+                stack.callback(shutil.rmtree, home, ignore_errors=True)
+                out = Path(home) / "graph"
+            graph = build_graph(
+                out,
+                self.sources,
+                wide=self.wide,
+                ids_as_names=True,
+                max_unknown=max_unknown,
+                overwrite=overwrite,
+            ).graph
+            weakref.finalize(graph, stack.pop_all().close)
         return graph
 
 

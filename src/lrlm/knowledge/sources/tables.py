@@ -68,6 +68,10 @@ class TableLayout:
     """The names of the columns, if they have names."""
     places: tuple[int, ...] | None = None
     """Which columns are wanted, in the usual order; None: as many as there are, as they are."""
+    id_column: int = 0
+    """Where a wide table has the ids of its rows."""
+    name_columns: tuple[int, ...] = ()
+    """Where a wide table has their names."""
     ids_are_names: bool = False
     """Whether an entity without a name is called by its id."""
 
@@ -200,6 +204,8 @@ def _with_names(layout: TableLayout, columns: tuple[str, ...], *, wide: bool) ->
     layout = replace(layout, columns=columns)
     if len(columns) < 2 or not all(columns) or len(set(columns)) < len(columns):
         return None
+    id_column, name_columns = entity_columns(columns, is_first=wide)
+    layout = replace(layout, id_column=id_column, name_columns=name_columns)
     if wide:
         return layout
     triple = [place_of(columns, names) for names in (_SUBJECT, _RELATION, _OBJECT)]
@@ -231,10 +237,13 @@ def _is_wide(cells: Sequence[str], others: Sequence[str]) -> bool:
     )
 
 
-def entity_columns(columns: Sequence[str]) -> tuple[int, tuple[int, ...]]:
+def entity_columns(
+    columns: Sequence[str], *, is_first: bool = False
+) -> tuple[int, tuple[int, ...]]:
     """Find in a wide table the column of ids, and those of names.
 
-    Without a column of ids the one of names is both, and without either the first one is.
+    Without a column of ids it is that of names, or the first where there is none of these either,
+    or where it is known to be the first.
 
     >>> entity_columns(["name", "country", "id", "aliases"])
     (2, (0, 3))
@@ -247,7 +256,7 @@ def entity_columns(columns: Sequence[str]) -> tuple[int, tuple[int, ...]]:
         place for place, column in enumerate(columns) if place_of([column], _FORM) is not None
     )
     if id_ is None:
-        id_ = names[0] if names else 0
+        id_ = names[0] if names and not is_first else 0
     return id_, tuple(place for place in names if place != id_)
 
 

@@ -21,7 +21,6 @@ from lrlm.knowledge.sources.tables import (
     TableKind,
     TableLayout,
     cell_values,
-    entity_columns,
 )
 from lrlm.knowledge.statements import StatementKind, Statements, checked_id
 from lrlm.knowledge.topic import TITLE
@@ -167,7 +166,7 @@ def add_wide(layout: TableLayout, lines: Sequence[bytes], out: Statements) -> No
 
     What is neither a date nor a number is an entity, called by its id if it has no other name.
     """
-    id_column, name_columns = entity_columns(layout.columns)
+    id_column, name_columns = layout.id_column, layout.name_columns
     types = {
         place: clean_name(column)
         for place, column in enumerate(layout.columns)
