@@ -38,6 +38,10 @@ class TooMuchUnknownError(InputError):
     """More facts or articles lead to something unknown than was allowed; names some of them."""
 
 
+class NamelessFactsError(TooMuchUnknownError):
+    """More facts than was allowed lead to an object that has no name, only an id."""
+
+
 class DamagedFileError(FormatError):
     """A file is truncated or damaged, but what comes before the damage could be used."""
 

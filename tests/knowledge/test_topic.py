@@ -250,7 +250,8 @@ def test_numbers_in_json() -> None:
     assert [fact.object for fact in topic.relations] == ["8849", "0.25"]
     assert topic.relations[0].forms == ("8,849", "8849")
     assert Topic.from_json(topic.to_dict()) == topic
-    for wrong in (True, None, [1], {}, float("inf")):
+    several: list[Any] = [True, None, [1], {}, float("inf")]
+    for wrong in several:
         with pytest.raises(FormatError, match="relation 1"):
             Topic.from_json({"id": "x", "relations": [{"type": "a", "object": wrong}]})
 

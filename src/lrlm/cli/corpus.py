@@ -12,6 +12,7 @@ from lrlm.cli.options import MaxBad, MaxUnknown, Workers, cores
 from lrlm.cli.outputs import tell_bad_lines, tell_warnings
 from lrlm.corpora import Corpus, LetterCase, build_corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
+from lrlm.corpora.workers import UNKNOWN_TOPICS
 from lrlm.errors import InputError
 from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.look import counted
@@ -173,7 +174,7 @@ def tell_build(corpus: Corpus, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
     report = corpus.report
     left_out = {
-        **report.left_out,
+        **{reason: count for reason, count in report.left_out.items() if reason != UNKNOWN_TOPICS},
         "facts whose object has no surface form": report.facts["whose_object_has_no_form"],
         "gold mentions that begin or end within a token": report.misplaced_gold,
     }

@@ -214,7 +214,8 @@ class Staging:
 
     def ask(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a query on the tables of facts, forms and articles; give all its rows."""
-        return self._database.execute(query, values).fetchall()
+        rows: list[tuple[Any, ...]] = self._database.execute(query, values).fetchall()
+        return rows
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Run a query as `ask` does, but hold only some of its rows at a time."""

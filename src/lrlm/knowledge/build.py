@@ -246,7 +246,8 @@ def _doubt(
     doubt_facts(counts, doubts, only_names=formats <= {SourceFormat.FORMS, SourceFormat.TITLES})
 
     def ask(query: str) -> list[tuple[Any, ...]]:
-        return database.execute(query).fetchall()
+        rows: list[tuple[Any, ...]] = database.execute(query).fetchall()
+        return rows
 
     tables = TableDoubts(
         ask,

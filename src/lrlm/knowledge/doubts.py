@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lrlm.errors import InputError, KnowledgeWarning, TooMuchUnknownError
+from lrlm.errors import InputError, KnowledgeWarning, NamelessFactsError, TooMuchUnknownError
 from lrlm.knowledge.graph import KnowledgeGraph
 
 MAX_UNKNOWN = 0.5
@@ -44,11 +44,18 @@ class Doubts:
         self._max_unknown = max_unknown
         self.warnings: list[str] = []
 
-    def add(self, number: int, total: int, message: str) -> None:
+    def add(
+        self,
+        number: int,
+        total: int,
+        message: str,
+        *,
+        error: type[TooMuchUnknownError] = TooMuchUnknownError,
+    ) -> None:
         """Judge a remark on `number` of `total`: a large share is refused, any other told."""
         share = number / total if total else 0.0
         if share > self._max_unknown:
-            raise TooMuchUnknownError(f"{message} (more than the allowed {self._max_unknown:.0%})")
+            raise error(f"{message} (more than the allowed {self._max_unknown:.0%})")
         if number:
             self.warnings.append(message)
 
@@ -155,7 +162,7 @@ class TableDoubts:
             )
         else:
             message += "; give their names, or mark what is a text as literal in a fourth column"
-        self._doubts.add(nameless, total, message)
+        self._doubts.add(nameless, total, message, error=NamelessFactsError)
 
     def _rows(self, query: str) -> Sequence[tuple[Any, ...]]:
         return self._ask(f"{self._with} {query}")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from lrlm.characters import NOT_IN_A_TEXT, NOT_ON_A_LINE, check_characters, clean_name
 from lrlm.errors import FormatError, InputError
@@ -67,11 +67,10 @@ class Relation:
         forms: Iterable[str] | str = (),
     ) -> None:
         """Take any iterable of forms; the value itself holds a tuple."""
-        if isinstance(object, int | float | Decimal | date) and not isinstance(object, bool):
-            object = literal_text(object)  # noqa: A001
+        text = literal_text(object) if _is_value(object) else _text("Relation.object", object)
         _set(self, "type", _name("Relation.type", type))
-        _set(self, "object", _text("Relation.object", object))
-        _set(self, "forms", _names("Relation.forms", forms) or literal_forms(object))
+        _set(self, "object", text)
+        _set(self, "forms", _names("Relation.forms", forms) or literal_forms(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +246,12 @@ def _set(value: object, name: str, content: object) -> None:
     object.__setattr__(value, name, content)
 
 
-def _text(where: str, value: str) -> str:
+def _is_value(object_: object) -> TypeGuard[float | Decimal | date]:
+    """Whether an object is a number or a date of Python."""
+    return isinstance(object_, int | float | Decimal | date) and not isinstance(object_, bool)
+
+
+def _text(where: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} must be a text that is not blank, not {value!r}")
     check_characters(value, where)
@@ -303,11 +307,10 @@ def _topic_from(content: object, where: str) -> Topic:
 def _relation_from(content: object, where: str) -> Relation:
     entry = _json_object(content, where, "relation", _RELATION_FIELDS)
     object_ = entry.get("object")
-    is_number = isinstance(object_, int | float | Decimal) and not isinstance(object_, bool)
     try:
         return Relation(
             _json_text(entry, "type", where, NOT_IN_A_TEXT),
-            object_ if is_number else _json_text(entry, "object", where, NOT_ON_A_LINE),
+            object_ if _is_value(object_) else _json_text(entry, "object", where, NOT_ON_A_LINE),
             _json_texts(entry, "forms", where),
         )
     except FormatError:
