@@ -23,6 +23,7 @@ LAYERS = (
     "checks",
     "plain_data",
     "artifacts",
+    "parquet_lines",
     "text_files",
     "tensor_files",
     "pretrained",

@@ -34,6 +34,14 @@ class TooManyBadLinesError(FormatError):
     """More lines of a file are malformed than was allowed; names the first of them."""
 
 
+class TooMuchUnknownError(InputError):
+    """More facts or articles lead to something unknown than was allowed; names some of them."""
+
+
+class NamelessFactsError(TooMuchUnknownError):
+    """More facts than was allowed lead to an object that has no name, only an id."""
+
+
 class DamagedFileError(FormatError):
     """A file is truncated or damaged, but what comes before the damage could be used."""
 
@@ -71,3 +79,7 @@ class ShapeError(LrlmError, ValueError):
 
 class MissingExtraError(LrlmError, ImportError):
     """An optional dependency is not installed; says which extra brings it."""
+
+
+class KnowledgeWarning(UserWarning):
+    """Knowledge that may not be what was meant, such as names for few of the facts."""

@@ -18,6 +18,7 @@ from typing import IO, Any, Self, TypeVar, cast
 from xml.parsers.expat import ExpatError
 
 from lrlm.errors import FormatError, InputError, LrlmError, TooManyBadLinesError
+from lrlm.parquet_lines import ParquetLines, is_parquet
 
 LONGEST_LINE = 64 << 20
 """Bytes; a longer line is not an article but a wrong file."""
@@ -215,8 +216,7 @@ def raw_lines(path: Path) -> Iterator[bytes]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     with stream:
-        is_plain = isinstance(stream, io.BufferedReader)
-        yield from stream_lines(stream, path, None if is_plain else Expansion(path))
+        yield from stream_lines(stream, path, None if is_plain(path) else Expansion(path))
 
 
 def stream_lines(
@@ -262,6 +262,11 @@ class Compression(Enum):
         return next((each for each in cls if beginning.startswith(each.value)), None)
 
 
+def is_plain(path: Path) -> bool:
+    """Whether the text of a file is what lies on disk: neither compressed nor Parquet."""
+    return Compression.of(path) is None and not is_parquet(path)
+
+
 def open_by_content(path: Path) -> IO[bytes]:
     """Open the text of a file as bytes, by what the file is and not by what it is called."""
     match Compression.of(path):
@@ -271,6 +276,8 @@ def open_by_content(path: Path) -> IO[bytes]:
             return bz2.open(path, "rb")
         case Compression.XZ:
             return lzma.open(path, "rb")
+    if is_parquet(path):
+        return cast("IO[bytes]", ParquetLines(path.open("rb"), path))
     return path.open("rb")
 
 
@@ -295,6 +302,8 @@ class TextStream:
                     return cls(raw, _fast_bzip2(path, raw, threads))
                 case Compression.XZ:
                     return cls(raw, lzma.open(raw))
+            if is_parquet(path):
+                return cls(raw, ParquetLines(raw, path))
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
         return cls(raw, raw)

@@ -118,5 +118,5 @@ def test_a_note_of_unknown_data_types(tmp_path: Path, capsys: pytest.CaptureFixt
     item["claims"] = {"P1": [{"mainsnak": snak, "rank": "normal"}]}
     (tmp_path / "dump.json").write_text(f"[\n{json.dumps(item)}\n]\n")
     arguments = ["kg", "build", str(tmp_path / "dump.json"), "--out", str(tmp_path / "graph")]
-    assert main([*arguments, "--workers", "1"]) == 0
+    assert main([*arguments, "--workers", "1", "--max-unknown", "1"]) == 0
     assert "dump.json:2: unknown data type 'new' (P1)" in capsys.readouterr().err.replace("\n", "")

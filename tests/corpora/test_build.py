@@ -98,7 +98,7 @@ def test_a_fact_given_as_entity_and_as_literal_is_one_relation(tmp_path: Path) -
     triples = ["Rhine\tsource\tAlps\tliteral", "Rhine\tsource\tAlps\tentity"]
     forms = ["Alps\tAlps", "Alps\tthe Alpine mountains"]
     inputs = small_world.write(tmp_path / "in", triples=triples, forms=forms)
-    corpus = build_from(tmp_path / "out", inputs)
+    corpus = build_from(tmp_path / "out", inputs, max_unknown=1)
     _, source = corpus.document("rhine").relations
     assert source.texts == ("Alps", "the Alpine mountains")
     assert (corpus.report.facts["repeated"], corpus.report.facts["used"]) == (1, 1)
@@ -107,7 +107,7 @@ def test_a_fact_given_as_entity_and_as_literal_is_one_relation(tmp_path: Path) -
 def test_a_literal_stands_in_for_an_entity_without_form(tmp_path: Path) -> None:
     triples = ["Rhine\tsource\tAlps\tliteral", "Rhine\tsource\tAlps\tentity"]
     inputs = small_world.write(tmp_path / "in", triples=triples, forms=["Rhine\tRhine"])
-    corpus = build_from(tmp_path / "out", inputs)
+    corpus = build_from(tmp_path / "out", inputs, max_unknown=1)
     assert corpus.document("rhine").relations[1].texts == ("Alps",)
     assert corpus.report.facts["whose_object_has_no_form"] == 0
     assert corpus.report.facts["used"] == 1
@@ -183,7 +183,7 @@ def test_options_are_used_and_remembered(tmp_path: Path) -> None:
     options = LinkOptions(stop_words=True)
     triples, forms = ["Rhine\tarticle\tThe"], ["The\tthe"]
     inputs = small_world.write(tmp_path / "in", triples=triples, forms=forms)
-    corpus = build(tmp_path, inputs, options=options)
+    corpus = build(tmp_path, inputs, options=options, max_unknown=1)
     assert corpus.options == LinkOptions(Profile.RAW, stop_words=True)
     assert ("the", "article", "The") in mentions(corpus, "rhine")
 
@@ -302,7 +302,12 @@ def test_too_many_malformed_lines_stop_the_build(tmp_path: Path, which: str) -> 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in", triples=["Rhine\tNorth_Sea"] * 3)
-    refuse(tmp_path, inputs, r"triples\.tsv:1: expected subject, .*found 2 columns \(3 of 3")
+    refuse(tmp_path, inputs, r"triples\.tsv: expected triples .*, but this looks like forms")
+    mixed = ["Rhine\tmouth\tNorth_Sea"] * 3 + ["Rhine\tNorth_Sea"] * 2
+    inputs = small_world.write(tmp_path / "in", triples=mixed)
+    refuse(
+        tmp_path / "mixed", inputs, r"triples\.tsv:4: expected subject, .*found 2 columns \(2 of 5"
+    )
 
 
 def test_a_missing_field_is_named(tmp_path: Path) -> None:
@@ -487,7 +492,7 @@ def test_shared_topics_can_be_left_out_of_the_earlier_split(tmp_path: Path) -> N
     articles = [{"id": name, "topic": topic, "text": "Rhine ."} for name, topic in ("ar", "bs")]
     again = [{**article, "id": f"{article['id']}2"} for article in articles[:1]]
     inputs = small_world.write(tmp_path / "in", train=articles, test=again)
-    corpus = build_from(tmp_path / "out", inputs, drop_shared_topics=True)
+    corpus = build_from(tmp_path / "out", inputs, drop_shared_topics=True, max_unknown=1)
     assert corpus.report.left_out == {"articles whose topic is in a later split": 1}
     assert [document.id for document in corpus.documents("train")] == ["b"]
     assert [document.id for document in corpus.documents("test")] == ["a2"]
@@ -604,8 +609,8 @@ def test_choices_may_be_named(tmp_path: Path) -> None:
         build_corpus(tmp_path / "other", triples=inputs.triples, forms=inputs.forms)
 
 
-def test_the_report_is_kept_but_for_the_examples(tmp_path: Path) -> None:
+def test_the_report_is_kept_but_for_examples_and_warnings(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in", triples=[*TRIPLES, "only one column"])
     built = build(tmp_path, inputs, max_bad=0.4)
     assert len(built.report.examples) == 1
-    assert Corpus.open(built.folder).report == replace(built.report, examples=())
+    assert Corpus.open(built.folder).report == replace(built.report, examples=(), warnings=())

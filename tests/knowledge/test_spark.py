@@ -88,7 +88,9 @@ def test_the_lines_of_a_task_keep_their_blocks_and_order() -> None:
         pa.record_batch({"line": [b"a\tx", b"b\ty"], "block": [0, 100]}),
         pa.record_batch({"line": [b"c\tz", b"worse"], "block": [100, 100]}),
     ]
-    rows = pa.Table.from_batches(_parse(7, SourceFormat.FORMS, "en", iter(batches))).to_pylist()
+    rows = pa.Table.from_batches(
+        _parse(7, SourceFormat.FORMS, None, "en", iter(batches))
+    ).to_pylist()
     names = [row for row in rows if row["kind"] == StatementKind.LABEL]
     assert [(row["source"], row["block"], row["row"], row["object"]) for row in names] == [
         (7, 0, 0, "x"),

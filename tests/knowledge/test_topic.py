@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def test_blank_texts_are_refused_by_name(blank: str) -> None:
 
 def test_other_things_than_texts_are_refused() -> None:
     with pytest.raises(InputError, match="not 7"):
-        Relation("t", 7)  # type: ignore[arg-type]
+        Relation(7, "o")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="Relation values"):
         Topic("s", relations=[("t", "o")])  # type: ignore[list-item]
 
@@ -230,3 +231,45 @@ def test_files_that_are_no_topic(tmp_path: Path) -> None:
         file.truncate(LARGEST_TOPIC_FILE + 1)
     with pytest.raises(FormatError, match=r"dump\.json is larger than 64 MiB; is it a topic\?$"):
         Topic.from_json(tmp_path / "dump.json")
+
+
+def test_dates_and_numbers_have_the_forms_that_people_write() -> None:
+    opened = Relation("opened", "1 July 2000")
+    assert opened.forms[:2] == ("1 July 2000", "July 1, 2000")
+    assert Relation("opened", date(2000, 7, 1)).forms == Relation("opened", "2000-07-01").forms
+    assert Relation("height", 8848.86).forms == ("8,848.86", "8848.86")
+    assert Relation("population", "709,037").forms == ("709,037", "709037")
+    assert Relation("opened", "1 July 2000", forms=["in July"]).forms == ("in July",)
+    with pytest.raises(InputError, match="text"):
+        Relation("open", True)
+
+
+def test_numbers_in_json() -> None:
+    relations = [{"type": "height", "object": 8849}, {"type": "share", "object": 0.25}]
+    topic = Topic.from_json({"id": "Everest", "relations": relations})
+    assert [fact.object for fact in topic.relations] == ["8849", "0.25"]
+    assert topic.relations[0].forms == ("8,849", "8849")
+    assert Topic.from_json(topic.to_dict()) == topic
+    several: list[Any] = [True, None, [1], {}, float("inf")]
+    for wrong in several:
+        with pytest.raises(FormatError, match="relation 1"):
+            Topic.from_json({"id": "x", "relations": [{"type": "a", "object": wrong}]})
+
+
+@pytest.mark.parametrize(
+    ("fields", "hint"),
+    [
+        ({"aliases": []}, "did you mean 'names'"),
+        ({"label": "x"}, "did you mean 'names'"),
+        ({"facts": []}, "did you mean 'relations'"),
+        ({"relatons": []}, "did you mean 'relations'"),
+        ({"colour": 1}, "a topic has the fields id, names, relations"),
+        ({"relations": [{"predicate": "a"}]}, "did you mean 'type'"),
+        ({"relations": [{"type": "a", "value": "b"}]}, "did you mean 'object'"),
+        ({"relations": [{"type": "a", "object": "b", "names": []}]}, "did you mean 'forms'"),
+        ({"relations": [{"colour": "a"}]}, "a relation has the fields type, label, object, forms"),
+    ],
+)
+def test_unknown_fields_get_the_right_hint(fields: dict[str, object], hint: str) -> None:
+    with pytest.raises(FormatError, match=hint):
+        Topic.from_json({"id": "Q1", **fields})

@@ -1,5 +1,6 @@
 """The program `lrlm`: its commands, and one clear line with exit code 2 when one fails."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -25,7 +26,7 @@ from lrlm.cli import (
 from lrlm.cli.console import errors, output
 from lrlm.cli.help import choose_from, readable
 from lrlm.cli.outputs import flush_output, give_up_output, keep_output_whole
-from lrlm.errors import LrlmError
+from lrlm.errors import KnowledgeWarning, LrlmError
 
 _AFTER_CTRL_C = 130
 """The exit code that typer gives in place of a KeyboardInterrupt."""
@@ -94,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        code = app(args=arguments, prog_name="lrlm", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KnowledgeWarning)  # commands tell them in their way
+            code = app(args=arguments, prog_name="lrlm", standalone_mode=False)
     except typer.Exit as exit_:
         return exit_.exit_code
     except typer.TyperException as error:

@@ -8,11 +8,13 @@ import typer
 from rich.markup import escape
 
 from lrlm.cli.console import errors, output, palette, print_json, progress_of
-from lrlm.cli.options import MaxBad, Workers, cores
-from lrlm.cli.outputs import tell_bad_lines
+from lrlm.cli.options import MaxBad, MaxUnknown, Workers, cores
+from lrlm.cli.outputs import tell_bad_lines, tell_warnings
 from lrlm.corpora import Corpus, LetterCase, build_corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
+from lrlm.corpora.workers import UNKNOWN_TOPICS
 from lrlm.errors import InputError
+from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.look import counted
 from lrlm.report.corpus_views import article_view, corpus_table
 from lrlm.text import Profile
@@ -81,6 +83,7 @@ def build(
         ),
     ] = False,
     max_bad: MaxBad = 0.001,
+    max_unknown: MaxUnknown = MAX_UNKNOWN,
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
@@ -106,6 +109,7 @@ def build(
             stop_words=stop_words,
             limit=limit,
             max_bad=max_bad,
+            max_unknown=max_unknown,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
@@ -170,7 +174,7 @@ def tell_build(corpus: Corpus, seconds: float) -> None:
     """Say what was built, and what of the input could not be used."""
     report = corpus.report
     left_out = {
-        **report.left_out,
+        **{reason: count for reason, count in report.left_out.items() if reason != UNKNOWN_TOPICS},
         "facts whose object has no surface form": report.facts["whose_object_has_no_form"],
         "gold mentions that begin or end within a token": report.misplaced_gold,
     }
@@ -178,6 +182,7 @@ def tell_build(corpus: Corpus, seconds: float) -> None:
         if count:
             errors.print(f"left out: {escape(reason)} ({count:,})", highlight=False, soft_wrap=True)
     tell_bad_lines(report.examples, report.bad_lines)
+    tell_warnings(report.warnings)
     documents = sum(int(corpus.statistics(split)["documents"]) for split in corpus.splits)
     folder = escape(str(corpus.folder))
     output.print(

@@ -8,7 +8,7 @@ import typer
 
 from lrlm.cli.console import progress_of
 from lrlm.cli.corpus import Letters, Limit, Out, Overwrite, tell_build
-from lrlm.cli.options import MaxBad, Workers, cores
+from lrlm.cli.options import MaxBad, MaxUnknown, Workers, cores
 from lrlm.corpora import LetterCase, LinkOptions
 from lrlm.corpora.importers import (
     DocRed,
@@ -21,6 +21,7 @@ from lrlm.corpora.importers import (
     import_release,
 )
 from lrlm.corpora.importers.intake import ImportSource
+from lrlm.knowledge.doubts import MAX_UNKNOWN
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -89,12 +90,13 @@ def wikitext(
     letter_case: Letters = LetterCase.EXACT,
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
+    max_unknown: MaxUnknown = MAX_UNKNOWN,
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
     """Import WikiText-103, linked with a knowledge graph: the paper's WikiText-S or -F."""
     source = WikiText(path, ids, form=form, graph=graph, triples=triples, forms=forms)
-    _import(out, source, letter_case, limit, max_bad, workers, overwrite)
+    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import wikifacts wikifacts.tar.gz --out wikifacts")
@@ -107,12 +109,13 @@ def wikifacts(
     letter_case: Letters = LetterCase.EXACT,
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
+    max_unknown: MaxUnknown = MAX_UNKNOWN,
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
     """Import WikiFacts: film actors with facts of Freebase, split 80/10/10."""
     source = WikiFacts(path, anchors=anchors)
-    _import(out, source, letter_case, limit, max_bad, workers, overwrite)
+    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import webnlg webnlg/data --out webnlg")
@@ -128,6 +131,7 @@ def webnlg(
     letter_case: Letters = LetterCase.EXACT,
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
+    max_unknown: MaxUnknown = MAX_UNKNOWN,
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
@@ -136,7 +140,7 @@ def webnlg(
     The official splits share most topics; --split official leaves those out of training.
     """
     source = WebNlg(path, split=split)
-    _import(out, source, letter_case, limit, max_bad, workers, overwrite)
+    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import docred Re-DocRED/data --out docred")
@@ -159,12 +163,13 @@ def docred(
     letter_case: Letters = LetterCase.EXACT,
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
+    max_unknown: MaxUnknown = MAX_UNKNOWN,
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
     """Import DocRED or Re-DocRED: Wikipedia introductions with gold mentions and relations."""
     source = DocRed(path, names=names, split=split)
-    _import(out, source, letter_case, limit, max_bad, workers, overwrite)
+    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
 
 
 def _import(
@@ -173,6 +178,7 @@ def _import(
     letter_case: LetterCase,
     limit: int | None,
     max_bad: float,
+    max_unknown: float,
     workers: int,
     overwrite: bool,
 ) -> None:
@@ -184,6 +190,7 @@ def _import(
             options=LinkOptions(letter_case=letter_case),
             limit=limit,
             max_bad=max_bad,
+            max_unknown=max_unknown,
             workers=workers,
             overwrite=overwrite,
             progress=progress,

@@ -8,10 +8,12 @@ import typer
 from rich.markup import escape
 
 from lrlm.cli.console import errors, output, print_json, progress_of
-from lrlm.cli.options import MaxBad, Workers, cores
-from lrlm.cli.outputs import tell_bad_lines
+from lrlm.cli.options import MaxBad, MaxUnknown, Workers, cores
+from lrlm.cli.outputs import tell_bad_lines, tell_warnings
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
+from lrlm.knowledge.doubts import MAX_UNKNOWN
+from lrlm.knowledge.paths import MOST_HOPS, MOST_RELATIONS
 from lrlm.look import counted
 from lrlm.report.corpus_views import topic_table
 
@@ -28,8 +30,8 @@ def build(
         list[Path],
         typer.Argument(
             metavar="SOURCE…",
-            help="Wikidata's JSON dump or its truthy N-Triples dump, or tab-separated tables of"
-            " triples and of surface forms.",
+            help="Wikidata's JSON dump or its truthy N-Triples dump, or tables (CSV, TSV, Parquet)"
+            " of triples, of surface forms, or with a row for each entity.",
             show_default=False,
         ),
     ],
@@ -54,6 +56,19 @@ def build(
     topics: Annotated[
         Path | None, typer.Option(help="Keep only the topics listed in this file, one id per line.")
     ] = None,
+    wide: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Table with a row for each entity and a column for each relation, where the header"
+            " does not tell; may be given several times."
+        ),
+    ] = None,
+    ids_as_names: Annotated[
+        bool,
+        typer.Option(
+            "--ids-as-names", help="Call entities of tables that have no name by their id."
+        ),
+    ] = False,
     titles: Annotated[
         Path | None,
         typer.Option(
@@ -64,6 +79,7 @@ def build(
         str, typer.Option(help="Relation type that leads to the types of --types.")
     ] = "P31",
     max_bad: MaxBad = 0.001,
+    max_unknown: MaxUnknown = MAX_UNKNOWN,
     keep_damaged: Annotated[
         bool,
         typer.Option("--keep-damaged", help="Use a truncated or damaged file up to the damage."),
@@ -89,11 +105,14 @@ def build(
         report = build_graph(
             out,
             sources,
+            wide=wide or (),
             titles=titles,
+            ids_as_names=ids_as_names,
             selection=selection,
             engine=engine,
             master=master,
             max_bad=max_bad,
+            max_unknown=max_unknown,
             keep_damaged=keep_damaged,
             workers=workers,
             memory=memory,
@@ -112,11 +131,30 @@ def show(
         ),
     ],
     topic: Annotated[str, typer.Argument(metavar="ID|NAME", help="Id or name of an entity.")],
+    hops: Annotated[
+        int,
+        typer.Option(min=1, max=MOST_HOPS, help="Number of steps that facts are followed."),
+    ] = 1,
+    inverse: Annotated[
+        bool,
+        typer.Option("--inverse", help="Follow facts also from their object to their subject."),
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Largest number of relations, the nearest first.",
+            show_default=f"all; {MOST_RELATIONS:,} with --hops or --inverse",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Show an entity with all its relations and the surface forms of their objects."""
+    """Show an entity with all its relations and the surface forms of their objects.
+
+    With --json, what is printed can be given as a topic to other commands.
+    """
     with KnowledgeGraph.open(folder) as graph:
-        found = graph.topic(graph.find(topic).id)
+        found = graph.topic(graph.find(topic).id, hops=hops, limit=limit, inverse=inverse)
         if not as_json:
             output.print(topic_table(graph, found))
             return
@@ -148,6 +186,7 @@ def _tell_build(report: GraphBuildReport, seconds: float) -> None:
             errors.print(f"[yellow]{heading}[/] {escape(line)}", highlight=False, soft_wrap=True)
     for what, number in report.counts.items():
         errors.print(f"[dim]{number:>14,}  {escape(what)}[/]", highlight=False, soft_wrap=True)
+    tell_warnings(report.warnings)
     tables = report.graph.manifest["tables"]
     output.print(
         f"Wrote [bold]{escape(str(report.graph.folder))}[/]:"

@@ -18,6 +18,15 @@ MaxBad = Annotated[
         min=0, max=0.999, help="Largest share of malformed lines or records; they are skipped."
     ),
 ]
+MaxUnknown = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Largest share of facts without a name for their object, or of articles without"
+        " facts about their topic; fewer are a warning.",
+    ),
+]
 Workers = Annotated[int, typer.Option(min=1, help="Number of processes.", show_default="all cores")]
 TopicGraph = Annotated[
     Path | None, typer.Option(metavar="KG", help="Knowledge graph in which topics are looked up.")

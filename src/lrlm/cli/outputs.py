@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from lrlm.artifacts import replace_file
+from lrlm.characters import printable
 from lrlm.cli.console import errors
 from lrlm.errors import InputError
 from lrlm.look import counted
@@ -92,6 +93,13 @@ def write_out(content: str, out: Path | None) -> None:
 def tell_written(path: Path) -> None:
     """Say that a file is there."""
     errors.print(f"Wrote {escape(str(path))}.", highlight=False, soft_wrap=True)
+
+
+def tell_warnings(warnings: Sequence[str]) -> None:
+    """Say what may not be as it was meant."""
+    for each in warnings:
+        told = escape(printable(each))
+        errors.print(f"[bold yellow]warning:[/] {told}", highlight=False, soft_wrap=True)
 
 
 def tell_bad_lines(bad_lines: Sequence[str], count: int) -> None:

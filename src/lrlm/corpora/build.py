@@ -13,10 +13,12 @@ from typing import Any, TypeAlias, TypeVar
 from lrlm.artifacts import new_folder
 from lrlm.corpora.articles import article_from
 from lrlm.corpora.corpus import Corpus, CorpusWriter
+from lrlm.corpora.doubts import doubt_articles, doubt_texts
 from lrlm.corpora.inputs import BuildInputs, CorpusSource, ReadSettings, fingerprints
 from lrlm.corpora.linking import LetterCase, LinkOptions
 from lrlm.corpora.staging import Staging, staging_in
 from lrlm.corpora.workers import (
+    FACTLESS_TEXTS,
     FACTS,
     MISPLACED_GOLD,
     NAMELESS,
@@ -26,6 +28,7 @@ from lrlm.corpora.workers import (
 )
 from lrlm.errors import InputError
 from lrlm.knowledge import KnowledgeGraph
+from lrlm.knowledge.doubts import MAX_UNKNOWN, Doubts
 from lrlm.progress import Progress, silent
 from lrlm.text import Profile, detect_profile
 from lrlm.text_files import BadLineError, BadLines
@@ -54,6 +57,7 @@ def build_corpus(
     stop_words: bool = False,
     limit: int | None = None,
     max_bad: float = 0.001,
+    max_unknown: float = MAX_UNKNOWN,
     workers: int = 1,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -71,6 +75,10 @@ def build_corpus(
     "variants"), `stop_words` whether a lone "the" may be a mention. `limit` takes the first
     articles of each split, `max_bad` is the share of a file's lines that may be bad, and
     `workers` the number of processes. What became of the input is told by `corpus.report`.
+
+    Knowledge that does not fit the articles is refused: if more than the share `max_unknown` of
+    the articles name a topic that is not known, or that has no facts, or of the facts lead to an
+    object without a name. Fewer are a `lrlm.errors.KnowledgeWarning`.
 
     >>> corpus = build_corpus(
     ...     "corpus/",
@@ -105,6 +113,7 @@ def build_corpus(
             options=options,
             limit=limit,
             max_bad=max_bad,
+            max_unknown=max_unknown,
             workers=workers,
             overwrite=overwrite,
             progress=progress,
@@ -119,6 +128,7 @@ def build_from(
     options: LinkOptions | None = None,
     limit: int | None = None,
     max_bad: float = 0.001,
+    max_unknown: float = MAX_UNKNOWN,
     workers: int = 1,
     memory: str = "1GB",
     overwrite: bool = False,
@@ -140,7 +150,7 @@ def build_from(
         raise InputError(f"the share of bad lines must be from 0 to below 1, not {max_bad}")
     if workers < 1:
         raise InputError(f"at least one worker is needed, not {workers}")
-    bad_lines = BadLines(max_bad)
+    bad_lines, doubts = BadLines(max_bad), Doubts(max_unknown)
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
@@ -155,7 +165,9 @@ def build_from(
             options or LinkOptions(), profile=profile or detect_profile(staging.sample)
         )
         facts = staging.count_facts()
+        doubt_articles(staging, facts, doubts)
         counts = _link_all(staging, writer, options, workers=workers, progress=progress)
+        doubt_texts(counts[FACTLESS_TEXTS], staging.count_articles(), doubts)
         if staging.graph is not None:
             facts = _facts_of_graph(counts)
         if counts[UNKNOWN_TOPICS]:
@@ -176,7 +188,10 @@ def build_from(
             },
         )
     corpus = Corpus.open(out)
-    corpus.report = replace(corpus.report, examples=tuple(bad_lines.examples))
+    corpus.report = replace(
+        corpus.report, examples=tuple(bad_lines.examples), warnings=tuple(doubts.warnings)
+    )
+    doubts.tell()
     return corpus
 
 

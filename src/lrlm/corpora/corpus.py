@@ -191,6 +191,8 @@ class BuildReport:
     examples: tuple[str, ...] = ()
     """The first thousand bad lines, each with file, line number and reason; known only after the
     build."""
+    warnings: tuple[str, ...] = ()
+    """What may not be as it was meant, such as topics without facts; known only after the build."""
 
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any]) -> Self:

@@ -1,8 +1,10 @@
 """What a corpus is built from: facts and names, and articles about them.
 
-    triples    subject TAB relation type TAB object [TAB entity|literal]
-    forms      entity TAB form; an entity's first form is its canonical one
-    articles   JSON lines, see `articles`
+    triples    a table: subject, relation type, object [, entity|literal]
+    forms      a table: entity, form; an entity's first form is its canonical one
+    articles   JSON lines or Parquet, see `articles`
+
+How tables may be written is told in `lrlm.knowledge.sources.tables`.
 
 A knowledge graph can take the place of triples and forms. Corpora in other formats are sources of
 their own, see `importers`.
@@ -10,23 +12,26 @@ their own, see `importers`.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from lrlm.artifacts import MANIFEST, fingerprint
 from lrlm.corpora.articles import parse_article
 from lrlm.corpora.corpus import SPLITS
 from lrlm.corpora.staging import Staging
-from lrlm.errors import InputError
+from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import KnowledgeGraph
+from lrlm.knowledge.sources.tables import PLAIN, TableKind, TableLayout, layout_of
 from lrlm.knowledge.sources.triples import parse_fact, parse_form
 from lrlm.progress import Progress, silent
-from lrlm.text_files import BadLines, parse_lines, raw_lines, read_records
+from lrlm.text_files import BadLines, parse_lines, raw_lines
 
 _MANY_FILES = 20
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -82,10 +87,41 @@ class FactInputs:
             staging.take_topics_from(self.graph)
             return
         triples, forms = self.tables
-        for fact in read_records(triples, parse_fact, bad_lines):
+        of_triples, of_forms = _layout(triples, TableKind.TRIPLES), _layout(forms, TableKind.FORMS)
+        for fact in _rows(triples, parse_fact, of_triples, bad_lines):
             staging.add_fact(*fact)
-        for form in read_records(forms, parse_form, bad_lines):
+        for form in _rows(forms, parse_form, of_forms, bad_lines):
             staging.add_form(*form)
+
+
+def _layout(path: Path, kind: TableKind) -> TableLayout:
+    """Recognise a table that should be of a kind; one of another kind is refused.
+
+    What is no table at all is read as one, so that its bad lines are told.
+    """
+    layout = layout_of(path) or PLAIN[kind]
+    if layout.kind is kind:
+        return layout
+    what = {
+        TableKind.TRIPLES: "triples (subject, relation, object)",
+        TableKind.FORMS: "forms (entity, form)",
+        TableKind.WIDE: "a wide table, a row for each entity; make a graph of it, 'lrlm kg build'",
+    }
+    raise FormatError(
+        f"{path}: expected {what[kind]}, but this looks like {what[layout.kind]}"
+        + ("; are the two files swapped?" if layout.kind is not TableKind.WIDE else "")
+    )
+
+
+def _rows(
+    path: Path,
+    parse: Callable[[str, TableLayout], Row],
+    layout: TableLayout,
+    bad_lines: BadLines,
+) -> Iterator[Row]:
+    """Read the rows of a table; its header is as if it were blank."""
+    lines = (b"" if layout.is_header(line) else line for line in raw_lines(path))
+    return parse_lines(lines, path, lambda line: parse(line, layout), bad_lines)
 
 
 @dataclass(frozen=True)

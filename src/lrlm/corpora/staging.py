@@ -8,6 +8,7 @@ its topics are looked up when their articles are linked.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -36,6 +37,7 @@ _TABLES = {
         }
     ),
 }
+_ROWS_STREAMED = 4096
 _ROWS_AT_ONCE = {"facts": 16_384, "forms": 16_384, "articles": 1024}
 
 
@@ -210,8 +212,20 @@ class Staging:
         query = _WITH_TOPICS if self.graph is None else _WITHOUT_TOPICS
         yield from self._database.sql(query).to_arrow_reader(batch_size)
 
+    def ask(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a query on the tables of facts, forms and articles; give all its rows."""
+        rows: list[tuple[Any, ...]] = self._database.execute(query, values).fetchall()
+        return rows
+
+    def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """Run a query as `ask` does, but hold only some of its rows at a time."""
+        with self._database.cursor() as cursor:
+            cursor.execute(query)
+            while rows := cursor.fetchmany(_ROWS_STREAMED):
+                yield from rows
+
     def _ask(self, query: str) -> tuple[int, ...]:
-        (row,) = self._database.execute(query).fetchall()
+        (row,) = self.ask(query)
         return tuple(map(int, row))
 
 

@@ -17,13 +17,14 @@ from lrlm.corpora.corpus import SPLITS, to_table
 from lrlm.corpora.linking import Linker, LinkOptions
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import WorkerError
-from lrlm.knowledge import KnowledgeGraph, Relation, Topic
+from lrlm.knowledge import TITLE, KnowledgeGraph, Relation, Topic
 from lrlm.knowledge.extract import start_worker
 from lrlm.knowledge.literals import literal_forms
 from lrlm.text.document import GoldSpan, LinkedDocument
 
 MISPLACED_GOLD = "misplaced gold mentions"
 UNKNOWN_TOPICS = "topics that the graph does not have"
+FACTLESS_TEXTS = "articles in which no name of a fact was found"
 FACTS, REPEATED, NAMELESS = "facts", "repeated facts", "facts whose object has no form"
 """What is counted while articles are linked."""
 
@@ -141,6 +142,9 @@ def link_rows(
         document = linker.link(row["text"], id=row["id"], title=row["title"], gold=gold)
         if gold is not None and document.gold is not None:
             counts[MISPLACED_GOLD] += len(gold) - len(document.gold)
+        relations = document.relations
+        if all(relations[mention.relation].type == TITLE for mention in document.mentions):
+            counts[FACTLESS_TEXTS] += 1
         yield SPLITS[row["split"]], document
 
 

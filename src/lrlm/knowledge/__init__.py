@@ -4,8 +4,12 @@ From a dump to a graph: `sources/` turn the lines of each format into `statement
 does part by part on all cores; `join` makes the tables of the graph from them (`spark` does both
 on a cluster), `index` writes the file for looking topics up, and `build` runs it all.
 
-From a graph to a topic: `graph` looks topics up by id and by name, `literals` writes dates and
-quantities as people do, and `topic` holds what is known about one topic.
+What is there in Python goes the same way (`from_values`), and `doubts` tells knowledge that cannot
+be what was meant.
+
+From a graph to a topic: `graph` looks topics up by id and by name, `stars` reads their facts,
+`paths` follows these further, `literals` writes dates and quantities as people do, and `topic`
+holds what is known about one topic.
 """
 
 from lrlm.knowledge.graph import Entity, KnowledgeGraph, Match

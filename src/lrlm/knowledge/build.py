@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,19 @@ from lrlm.artifacts import (
     write_manifest,
 )
 from lrlm.characters import clean_name
-from lrlm.errors import InputError, LrlmError
+from lrlm.errors import FormatError, InputError, LrlmError
+from lrlm.knowledge.doubts import (
+    MAX_UNKNOWN,
+    Doubts,
+    TableDoubts,
+    doubt_facts,
+    doubt_topic_names,
+)
 from lrlm.knowledge.extract import PART_BYTES, KnowledgeFile, extract
 from lrlm.knowledge.graph import FORMAT, VERSION, KnowledgeGraph
 from lrlm.knowledge.index import CHECKS, INDEX, write_index
 from lrlm.knowledge.join import (
+    Database,
     Subset,
     adopt,
     check_memory,
@@ -35,13 +43,16 @@ from lrlm.knowledge.join import (
     join_statements,
     tables_beside,
 )
-from lrlm.knowledge.sources import SourceFormat, recognise
+from lrlm.knowledge.sources import FORMAT_OF_TABLE, SourceFormat, recognise
+from lrlm.knowledge.sources.tables import TableKind, layout_of
 from lrlm.knowledge.sources.triples import parse_id
+from lrlm.knowledge.statements import StatementKind
+from lrlm.parquet_lines import is_parquet
 from lrlm.progress import Progress, silent
 from lrlm.text_files import BadLines, beginning_of, read_records
 
 _PLAN = "plan.json"
-_PARSERS = 3
+_PARSERS = 4
 """Counts up when the same lines give other statements: parts of before are not used then."""
 
 
@@ -87,17 +98,22 @@ class GraphBuildReport:
     """Remarks on lines that were used, such as unknown data types."""
     damaged: tuple[str, ...] = field(default=())
     """Files that were used up to where they are damaged."""
+    warnings: tuple[str, ...] = ()
+    """What may not be as it was meant, such as facts whose objects have no names."""
 
 
 def build_graph(
     out: Path | str,
     sources: Sequence[Path | str] | Path | str,
     *,
+    wide: Sequence[Path | str] = (),
     titles: Path | str | None = None,
+    ids_as_names: bool = False,
     selection: Selection | None = None,
     engine: BuildEngine = BuildEngine.DUCKDB,
     master: str | None = None,
     max_bad: float = 0.001,
+    max_unknown: float = MAX_UNKNOWN,
     keep_damaged: bool = False,
     workers: int = 1,
     memory: str = "800MB",
@@ -111,8 +127,16 @@ def build_graph(
     >>> report.graph.topic("Q585").names
     ('Oslo', 'Kristiania')
 
+    Formats are recognised by content. `wide` names tables with a row for each entity and a column
+    for each relation that are not known as such by their header. With `ids_as_names` an entity
+    of a table that has no name is called by its id, and dates and numbers are texts.
+
     What is written depends on the content of the files and on the selection, not on the engine,
     the number of workers, or on how often the build was interrupted. `memory` bounds the join.
+
+    Knowledge that cannot be what was meant is refused: a graph without facts, or in which more
+    than the share `max_unknown` of the facts lead to an object without a name, or of the relation
+    types are entities. Less of it is a `KnowledgeWarning`, which the report holds, too.
     """
     if not 0 <= max_bad < 1:
         raise InputError(f"the share of bad lines must be from 0 to below 1, not {max_bad}")
@@ -125,6 +149,7 @@ def build_graph(
     if "?" in str(Path(out).absolute()):  # the database takes it for the query of an address
         raise InputError(f"{out}: choose a folder without a question mark in its path")
     check_memory(memory)
+    doubts = Doubts(max_unknown)
     selection = selection or Selection()
     subset = Subset(
         None if selection.topics is None else _topics(Path(selection.topics), max_bad),
@@ -132,7 +157,13 @@ def build_graph(
         clean_name(selection.instance_of),  # as the relation types of tables are cleaned
     )
     files = [sources] if isinstance(sources, Path | str) else sources
-    recognised = _recognise([*map(Path, files)], None if titles is None else Path(titles))
+    recognised = [
+        *_recognise([*map(Path, files)], ids_as_names=ids_as_names),
+        *_wide_tables([*map(Path, wide)]),
+        *([] if titles is None else [KnowledgeFile(_existing(titles), SourceFormat.TITLES)]),
+    ]
+    if not recognised:
+        raise InputError("there are no sources: give at least one file")
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
@@ -171,6 +202,7 @@ def build_graph(
         else:
             counts = found.counts
             adopt(database, Path(scratch))
+        _doubt(recognised, counts, doubts, database, has_all_facts=found.counts is None)
         with tables_beside(database, folder) as tables:
             progress("writing the index", 0, 0)
             write_index(database, folder)
@@ -189,6 +221,7 @@ def build_graph(
                 for name in (*(f"{name}.parquet" for name in rows), CHECKS, INDEX)
             ],
         )
+    doubts.tell()
     return GraphBuildReport(
         KnowledgeGraph(out),
         counts,
@@ -196,19 +229,76 @@ def build_graph(
         tuple(found.bad_lines.examples),
         tuple(found.notes),
         tuple(found.damaged),
+        tuple(doubts.warnings),
     )
 
 
-def _recognise(sources: Sequence[Path], titles: Path | None) -> list[KnowledgeFile]:
-    if not sources:
-        raise InputError("there are no sources: give at least one file")
-    for path in (*sources, *([] if titles is None else [titles])):
-        if not path.is_file():
-            raise InputError(f"{path}: there is no such file")
-    found = [KnowledgeFile(path, recognise(str(path), beginning_of(path))) for path in sources]
-    if titles is not None:
-        found.append(KnowledgeFile(titles, SourceFormat.TITLES))
+def _doubt(
+    sources: Sequence[KnowledgeFile],
+    counts: dict[str, int],
+    doubts: Doubts,
+    database: Database,
+    *,
+    has_all_facts: bool,
+) -> None:
+    """Doubt what was joined, before it is written; Spark keeps no table of all facts."""
+    formats = {source.format for source in sources}
+    doubt_facts(counts, doubts, only_names=formats <= {SourceFormat.FORMS, SourceFormat.TITLES})
+
+    def ask(query: str) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = database.execute(query).fetchall()
+        return rows
+
+    tables = TableDoubts(
+        ask,
+        doubts,
+        facts=f"""
+            SELECT subject, type, object, kind <> {StatementKind.ENTITY} AS literal
+            FROM {"topic_facts" if has_all_facts else "facts"}
+        """,  # noqa: S608
+        names=f"SELECT entity, name FROM {'all_names' if has_all_facts else 'names'}",  # noqa: S608
+    )
+    if formats <= {SourceFormat.TRIPLES, SourceFormat.FORMS, SourceFormat.TITLES}:
+        tables.doubt_order()  # in other formats a relation type may be an entity, too
+    tables.doubt_names(
+        counts["facts whose object has no name"], counts["facts of the wanted topics"]
+    )
+    (number, topics), *_ = ask(
+        "SELECT count(*) FILTER (label IS NULL), count(*) FROM entities WHERE facts > 0"
+    )
+    examples = ask("SELECT id FROM entities WHERE facts > 0 AND label IS NULL ORDER BY id LIMIT 3")
+    doubt_topic_names([id_ for (id_,) in examples], number, topics, doubts)
+
+
+def _recognise(sources: Sequence[Path], *, ids_as_names: bool) -> list[KnowledgeFile]:
+    found = []
+    for path in map(_existing, sources):
+        layout = layout_of(path) if is_parquet(path) else None
+        if layout is None:
+            format_ = recognise(str(path), beginning_of(path))
+            layout = layout_of(path) if format_ in FORMAT_OF_TABLE.values() else None
+        if layout is not None:
+            format_ = FORMAT_OF_TABLE[layout.kind]
+            layout = replace(layout, ids_are_names=ids_as_names)
+        found.append(KnowledgeFile(path, format_, layout))
     return found
+
+
+def _wide_tables(paths: Sequence[Path]) -> Iterator[KnowledgeFile]:
+    for path in map(_existing, paths):
+        layout = layout_of(path, wide=True)
+        if layout is None or layout.kind is not TableKind.WIDE:
+            raise FormatError(
+                f"{path}:1: not a header of a wide table: expected at least two columns, each with"
+                " a name of its own"
+            )
+        yield KnowledgeFile(path, SourceFormat.WIDE, layout)
+
+
+def _existing(path: Path | str) -> Path:
+    if not Path(path).is_file():
+        raise InputError(f"{path}: there is no such file")
+    return Path(path)
 
 
 def _topics(path: Path, max_bad: float) -> list[str]:
@@ -240,7 +330,8 @@ def _staging(
         "language": selection.language,
         "part_bytes": part_bytes,
         "sources": [
-            [str(each.path.absolute()), each.format, *_identity(each.path)] for each in sources
+            [str(each.path.absolute()), each.format, repr(each.layout), *_identity(each.path)]
+            for each in sources
         ],
     }
     text = json.dumps(plan, indent=2)

@@ -30,15 +30,16 @@ import pyarrow.parquet as pq
 
 from lrlm.errors import DamagedFileError, FormatError, WorkerError
 from lrlm.knowledge.sources import SourceFormat, parser_of
+from lrlm.knowledge.sources.tables import TableLayout
 from lrlm.knowledge.statements import Statements
 from lrlm.progress import Progress, silent
 from lrlm.text_files import (
     LINES_BEFORE_GIVING_UP,
     MOST_TOLD,
     BadLines,
-    Compression,
     Expansion,
     TextStream,
+    is_plain,
 )
 
 PART_BYTES = 32 << 20
@@ -56,6 +57,8 @@ class KnowledgeFile:
 
     path: Path
     format: SourceFormat
+    layout: TableLayout | None = None
+    """How its lines are read, if it is a table."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,7 @@ def _parts_in_order(
         source.path, size=part_bytes, threads=workers, number=first, start=start
     ):
         path = path_of(part.number)
-        waiting.append((path, submit(text, path, part, number, source.format)))
+        waiting.append((path, submit(text, path, part, number, source)))
         while len(waiting) > workers or (waiting and waiting[0][1].done()):
             path, future = waiting.popleft()
             yield path, future.result()
@@ -204,7 +207,7 @@ def file_parts(
     buffer = bytearray(size)
     kept, at_end, damage = 0, False, None
     with TextStream.open(path, threads=threads) as stream:
-        expansion = None if Compression.of(path) is None else Expansion(path)
+        expansion = None if is_plain(path) else Expansion(path)
         if damage := stream.skip(start):
             raise FormatError(f"{path}: damaged or truncated ({damage})")
         while True:
@@ -243,7 +246,7 @@ def _end_of_lines(buffer: bytearray, end: int) -> int:
     return end
 
 
-_Submit = Callable[[memoryview, Path, FilePart, int, SourceFormat], "Future[PartSummary]"]
+_Submit = Callable[[memoryview, Path, FilePart, int, KnowledgeFile], "Future[PartSummary]"]
 
 
 @contextmanager
@@ -317,14 +320,14 @@ def _extract_part(  # noqa: PLR0917  passed on by position to another process
     path: Path,
     part: FilePart,
     number: int,
-    format: SourceFormat,  # noqa: A002
+    source: KnowledgeFile,
 ) -> PartSummary:
     """Parse the text of a part and write its statements."""
     lines = text.split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
     statements = Statements()
-    _parser(format, language)(lines, statements)
+    _parser(source.format, language, source.layout)(lines, statements)
     statements.counts["lines"] += len(lines)
     summary = PartSummary(
         number=part.number,

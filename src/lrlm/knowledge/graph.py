@@ -8,11 +8,10 @@ import json
 import os
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from lrlm.artifacts import MANIFEST, check_files, read_manifest, read_number
@@ -28,9 +27,22 @@ from lrlm.knowledge.index import (
     likeness,
     near_keys,
 )
-from lrlm.knowledge.literals import Date, Quantity, is_number, literal_forms
+from lrlm.knowledge.paths import group_by_object, path_label, topic_with_paths
+from lrlm.knowledge.stars import (
+    OBJECTS_AND_UNITS,
+    STAR,
+    FactOfStar,
+    leads_to_an_entity,
+    numbers_in,
+    relation_of,
+    split_names,
+)
 from lrlm.knowledge.statements import StatementKind
 from lrlm.knowledge.topic import Relation, Topic
+from lrlm.text_files import reading
+
+if TYPE_CHECKING:
+    from lrlm.knowledge.from_values import Names
 
 FORMAT = "lrlm knowledge graph"
 VERSION = 2
@@ -38,28 +50,9 @@ VERSION = 2
 _HINT = "make one with 'lrlm kg build'"
 LARGEST_WHOLE = 64 << 20
 """Bytes of an index that is read whole to be checked: that takes less than a blink."""
+FACTS = "facts.parquet"
 _CANDIDATES = 200
 _TOLD = 5
-_STAR = """
-    SELECT types.id, json_extract(fact.value, '$[1]') AS kind, json_extract(fact.value, '$[2]'),
-        objects.id, objects.names, units.names
-    FROM stars
-    JOIN json_each(stars.facts) AS fact
-    JOIN types ON types.number = json_extract(fact.value, '$[0]')
-    LEFT JOIN entities AS objects
-        ON kind = 0 AND objects.number = json_extract(fact.value, '$[2]')
-    LEFT JOIN entities AS units ON units.number = json_extract(fact.value, '$[3]')
-    WHERE stars.number = ? ORDER BY fact.key
-"""
-_OBJECTS_AND_UNITS = """
-    SELECT entities.* FROM stars
-    JOIN json_each(stars.facts) AS fact
-    JOIN entities ON entities.number IN (
-        json_extract(fact.value, '$[3]'),
-        CASE json_extract(fact.value, '$[1]') WHEN 0 THEN json_extract(fact.value, '$[2]') END
-    )
-    WHERE stars.number = ?
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +123,87 @@ class KnowledgeGraph:
         """
         return cls(folder)
 
+    @classmethod
+    def from_triples(
+        cls,
+        triples: Iterable[Any],
+        *,
+        names: "Names | None" = None,
+        out: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> "KnowledgeGraph":
+        """Make a graph of triples: subject, relation, object.
+
+        An object is a text, a number or a date. A text is an entity, unless it is written as a date
+        or a number; 'entity' or 'literal' as a fourth part says which. `names` gives the names of
+        entities by their ids; one without a name is called by its id. The graph is written to
+        `out`, or else to a temporary folder that goes when the graph is no longer used.
+
+        >>> graph = KnowledgeGraph.from_triples([
+        ...     ("Everest", "country", "Nepal"),
+        ...     ("Everest", "first ascent", "29 May 1953"),
+        ... ], names={"Everest": ["Everest", "Mount Everest"]})
+        >>> graph.find("mount everest").id
+        'Everest'
+        >>> graph.topic("Everest").relations[1].forms[:2]
+        ('29 May 1953', 'May 29, 1953')
+        """
+        from lrlm.knowledge.from_values import graph_of_triples
+
+        return graph_of_triples(triples, names=names, out=out, overwrite=overwrite)
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        table: Any,
+        *,
+        wide: bool = False,
+        names: "Names | None" = None,
+        out: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> "KnowledgeGraph":
+        """Make a graph of a data frame of pandas, Polars, Arrow or any library that speaks Arrow.
+
+        Columns called subject, relation and object hold triples. Any other table is wide: a row is
+        an entity, with its id and its names, and every other column is a relation. `wide` says so
+        where a column is called in another way; the first column holds the ids then. `names` and
+        `out` are as for `from_triples`.
+
+        >>> import pyarrow
+        >>> frame = pyarrow.table({"name": ["Everest"], "country": ["Nepal"], "height": [8849]})
+        >>> graph = KnowledgeGraph.from_dataframe(frame)
+        >>> [fact.forms[0] for fact in graph.topic("Everest").relations]
+        ['Nepal', '8,849']
+        """
+        from lrlm.knowledge.from_values import graph_of_table
+
+        return graph_of_table(table, wide=wide, names=names, out=out, overwrite=overwrite)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        network: Any,
+        *,
+        relation: str | None = None,
+        out: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> "KnowledgeGraph":
+        """Make a graph of a directed graph of networkx: nodes are entities, edges are facts.
+
+        The relation of an edge is its attribute `relation`, or else the first of relation, label,
+        type and predicate that it has, or its key. The attributes name, names, label and aliases of
+        a node are its names, and all other texts, numbers and dates are facts about it.
+
+        >>> import networkx
+        >>> network = networkx.DiGraph()
+        >>> network.add_edge("Everest", "Nepal", relation="country")
+        >>> KnowledgeGraph.from_networkx(network).topic("Everest").relations
+        (Relation(type='country', object='Nepal', forms=('Nepal',)),)
+        """
+        from lrlm.knowledge.from_values import graph_of_networkx
+
+        return graph_of_networkx(network, relation=relation, out=out, overwrite=overwrite)
+
     def close(self) -> None:
         """Close the file; a closed graph opens again when it is used."""
         if self._connection is not None:
@@ -166,15 +240,37 @@ class KnowledgeGraph:
         """
         return _entity(self._require(id))
 
-    def topic(self, id: str) -> Topic:  # noqa: A002
+    def topic(
+        self,
+        id: str,  # noqa: A002
+        *,
+        hops: int = 1,
+        limit: int | None = None,
+        inverse: bool = False,
+    ) -> Topic:
         """Give an entity with every relation that starts at it, objects with all their names.
 
         >>> for relation in KnowledgeGraph.open("kg").topic("Q585").relations:
         ...     print(relation.type, relation.object, relation.forms)
         country Q20 ('Norway', 'Kingdom of Norway')
         founded 1040 ('1040',)
+
+        With more `hops`, the facts of its objects are its relations, too, and their types are the
+        paths to them. With `inverse`, so are facts that lead to it. `limit` keeps the nearest
+        relations, a thousand where facts are followed further and nothing else is said.
+
+        >>> for relation in KnowledgeGraph.open("kg").topic("Q585", hops=2, inverse=True).relations:
+        ...     print(relation.type, "→", relation.forms[0])
+        country → Norway
+        founded → 1040
+        inverse of capital → Norway
+        country / borders → Sweden
+        inverse of capital / borders → Sweden
         """
-        return self._topic(self._require(id))
+        topic = self._topic(self._require(id))
+        if hops == 1 and limit is None and not inverse:
+            return topic
+        return topic_with_paths(self, topic, hops=hops, limit=limit, inverse=inverse)
 
     def topics(self) -> Iterator[Topic]:
         """Give every entity at which relations start, as a topic, in the order of ids.
@@ -186,13 +282,45 @@ class KnowledgeGraph:
             if row[4] > 0:
                 yield self._topic(row)
 
+    def steps(self, id: str) -> list[tuple[Relation, bool]]:  # noqa: A002
+        """Give the relations of an entity, each with whether its object is an entity as well.
+
+        >>> [leads_on for _, leads_on in KnowledgeGraph.open("kg").steps("Q585")]
+        [True, False]
+        """
+        facts = self._star(self._require(id)[0])
+        return [(relation_of(fact), leads_to_an_entity(fact)) for fact in facts]
+
+    def facts_leading_to(
+        self, ids: Collection[str], *, most: int
+    ) -> dict[str, list[tuple[str, str]]]:
+        """Give, by object, the types and subjects of facts that lead to entities.
+
+        No index has them: the table of facts is read, which takes long in a large graph.
+
+        >>> KnowledgeGraph.open("kg").facts_leading_to(["Q34"], most=10)
+        {'Q34': [('borders', 'Q20')]}
+        """
+        import pyarrow.compute as pc
+        import pyarrow.dataset as ds
+
+        path = self.folder / FACTS
+        if path.is_file() and path.stat().st_size <= LARGEST_WHOLE:
+            check_files(self.folder, self.manifest, (FACTS,))
+        wanted = pc.field("object").isin(list(ids)) & (pc.field("kind") == StatementKind.ENTITY)
+        with reading(path, "a table of facts"):
+            facts = ds.dataset(path).scanner(["subject", "type", "object"], filter=wanted)
+            columns = facts.head(most).to_pydict()
+        return group_by_object(zip(*columns.values(), strict=True))
+
     def relation_label(self, type: str) -> str:  # noqa: A002
         """Give the name of a relation type; one that the graph does not have is its own name.
 
-        >>> KnowledgeGraph.open("kg").relation_label("capital")
-        'capital'
+        >>> KnowledgeGraph.open("kg").relation_label("country / capital")
+        'country / capital'
         """
-        return self._known_types().get(type, type)
+        known = self._known_types()
+        return known[type] if type in known else path_label(type, known)
 
     def relation_types(self) -> dict[str, str]:
         """Give the ids of all relation types, sorted, each with its name.
@@ -276,16 +404,20 @@ class KnowledgeGraph:
 
     def _topic(self, row: tuple[Any, ...]) -> Topic:
         number, id_, names, *_ = row
+        return Topic(id_, split_names(names), map(relation_of, self._star(number)))
+
+    def _star(self, number: int) -> list[FactOfStar]:
+        """Read the facts of an entity; those of a large index are checked."""
         if self._row_checks is None:
-            return Topic(id_, _split(names), map(_relation, self._rows(_STAR, number)))
+            return list(self._rows(STAR, number))
         written = next(self._rows("SELECT facts FROM stars WHERE number = ?", number), (None,))
         self._row_checks.check_star(number, *written)
         stated = json.loads(written[0] or "[]")
-        facts = list(self._rows(_STAR, number))
-        found = {entity[0] for entity in self._entities(_OBJECTS_AND_UNITS, number)}
-        if len(facts) != len(stated) or not _numbers_in(stated) <= found:
+        facts = list(self._rows(STAR, number))
+        found = {entity[0] for entity in self._entities(OBJECTS_AND_UNITS, number)}
+        if len(facts) != len(stated) or not numbers_in(stated) <= found:
             raise self._row_checks.damage()
-        return Topic(id_, _split(names), map(_relation, facts))
+        return facts
 
     def _known_types(self) -> dict[str, str]:
         """Read the table of relation types once: it is small."""
@@ -326,7 +458,7 @@ class KnowledgeGraph:
         """Refuse an entity of a large index that was found by a key that it does not have."""
         if self._row_checks is None:
             return
-        names = () if row is None else (*_split(row[2]), *_split(row[3]))
+        names = () if row is None else (*split_names(row[2]), *split_names(row[3]))
         if not any(key in keys(name) for name in names):
             raise self._row_checks.damage()
 
@@ -411,49 +543,12 @@ _NEAR = """
 _NUMBERED = "SELECT entities.* FROM json_each(?) JOIN entities ON number = value"
 
 
-def _numbers_in(facts: list[list[Any]]) -> set[int]:
-    """Give the numbers of entities that facts name: objects and units."""
-    objects = {fact[2] for fact in facts if fact[1] == StatementKind.ENTITY}
-    return objects | {fact[3] for fact in facts if fact[3] is not None}
-
-
-def _split(names: str) -> tuple[str, ...]:
-    return tuple(names.split("\n")) if names else ()
-
-
 def _entity(row: tuple[Any, ...]) -> Entity:
     _, id_, names, titles, facts = row
-    return Entity(id_, _split(names), facts, _split(titles))
+    return Entity(id_, split_names(names), facts, split_names(titles))
 
 
 def _match(asked: str, entity: Entity) -> Match:
     names = (*entity.names, *entity.titles) or (entity.id,)
     best = max(names, key=lambda name: likeness(asked, name))
     return Match(entity, best, likeness(asked, best))
-
-
-def _relation(fact: tuple[Any, ...]) -> Relation:
-    """Make a relation of a fact; a date and a number get the forms in which people write them."""
-    type_, kind, literal, object_id, object_names, unit_names = fact
-    if kind == StatementKind.ENTITY:
-        return Relation(type_, object_id or "", _split(object_names or ""))
-    text = str(literal)
-    if kind == StatementKind.TEXT:
-        return Relation(type_, text)
-    if kind == StatementKind.DATE and (date := Date.parse(text)):
-        return Relation(type_, text, date.forms())
-    if kind == StatementKind.QUANTITY:
-        return _quantity(type_, text, _split(unit_names or ""))
-    return Relation(type_, text, literal_forms(text))
-
-
-def _quantity(type_: str, text: str, units: tuple[str, ...]) -> Relation:
-    if not is_number(text):
-        return Relation(type_, text)
-    amount = Decimal(text)
-    if not units:
-        return Relation(type_, text, Quantity(amount).forms())
-    with_units = [form for unit in units for form in Quantity(amount, unit).forms()]
-    bare = Quantity(amount).forms()
-    forms = [*(form for form in with_units if form not in bare), *bare]
-    return Relation(type_, f"{text} {units[0]}", forms)

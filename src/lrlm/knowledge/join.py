@@ -87,6 +87,21 @@ def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
         """,  # noqa: S608
     )
     yield (
+        "own_names",
+        f"""
+        SELECT subject AS entity, min(object) AS name FROM statements
+        WHERE kind = {StatementKind.OWN_NAME} GROUP BY subject
+        """,  # noqa: S608
+    )
+    yield (
+        "named_otherwise",
+        f"""
+        SELECT DISTINCT subject AS entity FROM statements
+        WHERE kind BETWEEN {FIRST_NAME} AND {LAST_NAME}
+            AND subject IN (SELECT entity FROM own_names)
+        """,  # noqa: S608
+    )
+    yield (
         "all_names",
         f"""
         SELECT entity, name, kind = {StatementKind.TITLE} AS title,
@@ -101,6 +116,9 @@ def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
             FROM statements WHERE kind BETWEEN {FIRST_NAME} AND {LAST_NAME}
         ) AS numbered
         WHERE copy = 1
+        UNION ALL
+        SELECT entity, name, FALSE AS title, 0 AS place FROM own_names
+        WHERE entity NOT IN (SELECT entity FROM named_otherwise)
         """,  # noqa: S608
     )
     yield (

@@ -6,11 +6,15 @@
 ('643,801 km²', '643801 km²')
 """
 
+import math
 import re
 from dataclasses import dataclass
+from datetime import date as PythonDate  # noqa: N812  a Date here may lack its day
+from datetime import datetime, time
 from decimal import Decimal
 
 from lrlm.characters import clean_name
+from lrlm.errors import InputError
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July",
@@ -136,6 +140,36 @@ class Quantity:
             return tuple(numbers)
         units = UNITS.get(self.unit, (self.unit,))
         return (*(f"{number} {unit}" for unit in units for number in numbers), *numbers)
+
+
+def literal_text(value: float | Decimal | PythonDate) -> str:
+    """Write a number or a date of Python as the literal that tables have.
+
+    >>> literal_text(8848.86), literal_text(PythonDate(1953, 5, 29))
+    ('8848.86', '1953-05-29')
+    """
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    if isinstance(value, PythonDate):
+        return value.isoformat()
+    if not math.isfinite(value):
+        raise InputError(f"{value} is not a number that can be written")
+    if isinstance(value, float):
+        value = Decimal(int(value)) if value.is_integer() else Decimal(repr(value))
+    return f"{Decimal(value):f}"
+
+
+def looks_like_a_value(text: str) -> bool:
+    """Tell whether a text is a date or a number, with or without a known unit.
+
+    >>> [looks_like_a_value(text) for text in ("29 May 1953", "8,849 m", "K2", "10 Downing Street")]
+    [True, True, False, False]
+    """
+    text = clean_name(text)
+    if Date.parse(text) is not None:
+        return True
+    quantity = Quantity.parse(text)
+    return quantity is not None and (quantity.unit is None or quantity.unit in UNITS)
 
 
 def is_number(text: str) -> bool:

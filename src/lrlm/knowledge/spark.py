@@ -16,7 +16,9 @@ from lrlm.errors import FormatError, InputError
 from lrlm.knowledge.extract import Extracted, KnowledgeFile
 from lrlm.knowledge.join import COUNTS, VIEWS, Subset, join_steps
 from lrlm.knowledge.sources import SourceFormat, parser_of
+from lrlm.knowledge.sources.tables import TableLayout
 from lrlm.knowledge.statements import StatementKind, Statements
+from lrlm.parquet_lines import is_parquet
 from lrlm.progress import Progress, silent
 from lrlm.spark_session import spark_session
 from lrlm.text_files import BadLines, Compression
@@ -69,6 +71,8 @@ def join_with_spark(
 
 
 def _check_name(path: Path) -> None:
+    if is_parquet(path):
+        raise InputError(f"{path}: the Spark engine reads tables as text, not as Parquet")
     compression = Compression.of(path)
     suffix = _SUFFIXES.get(compression) if compression else path.suffix
     if path.suffix != suffix:
@@ -89,7 +93,7 @@ def _statements(
     """Give the statements of a file; lines keep their order by block, and within it by row."""
     lines = spark.read.option("lineSep", "\n").text(source.path.absolute().as_uri())
     lines = lines.selectExpr("CAST(value AS BINARY) AS line", "_metadata.file_block_start AS block")
-    parse = partial(_parse, number, source.format, language)
+    parse = partial(_parse, number, source.format, source.layout, language)
     return lines.mapInArrow(parse, _COLUMNS)
 
 
@@ -99,6 +103,7 @@ _parser = lru_cache(maxsize=4)(parser_of)
 def _parse(
     number: int,
     format: SourceFormat,  # noqa: A002
+    layout: TableLayout | None,
     language: str,
     batches: Iterator["pa.RecordBatch"],
 ) -> Iterator["pa.RecordBatch"]:
@@ -111,7 +116,7 @@ def _parse(
             of_block = batch.filter(pc.equal(batch["block"], block))
             statements = Statements()
             lines = of_block["line"].to_pylist()
-            _parser(format, language)(lines, statements)
+            _parser(format, language, layout)(lines, statements)
             statements.counts["lines"] += len(lines)
             rows = len(statements.rows)
             table = statements.to_table(source=number, block=block, first_row=row)

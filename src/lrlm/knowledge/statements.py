@@ -46,6 +46,8 @@ class StatementKind(IntEnum):
     """The title of a page about the entity: it is found by it, but text does not use it."""
     TYPE_LABEL = 15
     """A name of a relation type."""
+    OWN_NAME = 19
+    """A name made of the entity's id; it counts if the entity has no other."""
 
     REDIRECT = 20
     """The subject is another id of the object."""

@@ -5,8 +5,9 @@ A topic file is JSON that people can write:
     {"id": "Q585", "names": ["Oslo", "Kristiania"],
      "relations": [{"type": "country", "object": "Q20", "forms": ["Norway"]}]}
 
-`names` and `forms` may be left out: the id or the object is then its own name. A relation may have
-a `label` for people, as `lrlm kg show --json` writes it; it is not read.
+`names` and `forms` may be left out: the id or the object is then its own name, and an object that
+is a date or a number has the forms in which people write it. An object may be a number. A relation
+may have a `label` for people, as `lrlm kg show --json` writes it; it is not read.
 """
 
 import difflib
@@ -14,11 +15,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from lrlm.characters import NOT_IN_A_TEXT, NOT_ON_A_LINE, check_characters, clean_name
 from lrlm.errors import FormatError, InputError
+from lrlm.knowledge.literals import literal_forms, literal_text
 from lrlm.plain_data import shown
 
 TITLE = "@title"
@@ -33,12 +37,17 @@ class Relation:
     r"""One fact of a topic, `e = <s, type, object>`, with the surface forms `A(object)`.
 
     The first form is the canonical one. A single form may be given as a plain string, and without
-    any form the object is its own name.
+    any form the object is its own name. A date or a number then has the forms in which people
+    write it; it may be a number or a date of Python.
 
     >>> Relation("performer", "Q1744", forms=["Madonna", "Madonna Ciccone"])
     Relation(type='performer', object='Q1744', forms=('Madonna', 'Madonna Ciccone'))
     >>> Relation("follows", "Hung Up").forms
     ('Hung Up',)
+    >>> Relation("opened", "1 July 2000").forms[:3]
+    ('1 July 2000', 'July 1, 2000', '1 July')
+    >>> Relation("population", 709037)
+    Relation(type='population', object='709037', forms=('709,037', '709037'))
 
     The type and the forms are names and are cleaned (see `lrlm.characters.clean_name`). The object
     is a key, by which the same object is known elsewhere: it is kept exactly as given.
@@ -51,11 +60,17 @@ class Relation:
     object: str
     forms: tuple[str, ...] = ()
 
-    def __init__(self, type: str, object: str, forms: Iterable[str] | str = ()) -> None:  # noqa: A002
+    def __init__(
+        self,
+        type: str,  # noqa: A002
+        object: str | float | Decimal | date,  # noqa: A002
+        forms: Iterable[str] | str = (),
+    ) -> None:
         """Take any iterable of forms; the value itself holds a tuple."""
+        text = literal_text(object) if _is_value(object) else _text("Relation.object", object)
         _set(self, "type", _name("Relation.type", type))
-        _set(self, "object", _text("Relation.object", object))
-        _set(self, "forms", _names("Relation.forms", forms, instead=object))
+        _set(self, "object", text)
+        _set(self, "forms", _names("Relation.forms", forms) or literal_forms(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +100,7 @@ class Topic:
     ) -> None:
         """Take any iterables; the value itself holds tuples. Without names the id is the name."""
         _set(self, "id", _text("Topic.id", id))
-        _set(self, "names", _names("Topic.names", names, instead=id))
+        _set(self, "names", _names("Topic.names", names) or (clean_name(id) or id,))
         _set(self, "relations", tuple(relations))
         for relation in self.relations:
             if not isinstance(relation, Relation):
@@ -231,7 +246,12 @@ def _set(value: object, name: str, content: object) -> None:
     object.__setattr__(value, name, content)
 
 
-def _text(where: str, value: str) -> str:
+def _is_value(object_: object) -> TypeGuard[float | Decimal | date]:
+    """Whether an object is a number or a date of Python."""
+    return isinstance(object_, int | float | Decimal | date) and not isinstance(object_, bool)
+
+
+def _text(where: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} must be a text that is not blank, not {value!r}")
     check_characters(value, where)
@@ -245,11 +265,11 @@ def _name(where: str, value: str) -> str:
     return name
 
 
-def _names(where: str, given: Iterable[str] | str, *, instead: str) -> tuple[str, ...]:
-    """Clean names and keep each once; where there is none, the id stands `instead` of a name."""
+def _names(where: str, given: Iterable[str] | str) -> tuple[str, ...]:
+    """Clean names and keep each once."""
     each = (given,) if isinstance(given, str) else given
     names = dict.fromkeys(clean_name(_text(where, name)) for name in each)
-    return tuple(name for name in names if name) or (clean_name(instead) or instead,)
+    return tuple(name for name in names if name)
 
 
 def _read_json(path: Path) -> object:
@@ -268,7 +288,7 @@ def _read_json(path: Path) -> object:
 
 
 def _topic_from(content: object, where: str) -> Topic:
-    entry = _json_object(content, where, ("id", "names", "relations"))
+    entry = _json_object(content, where, "topic", _TOPIC_FIELDS)
     facts = entry.get("relations", [])
     if not isinstance(facts, list):
         raise FormatError(f"{where}: 'relations' must be a list, not {_short(facts)}")
@@ -285,11 +305,12 @@ def _topic_from(content: object, where: str) -> Topic:
 
 
 def _relation_from(content: object, where: str) -> Relation:
-    entry = _json_object(content, where, ("type", "label", "object", "forms"))
+    entry = _json_object(content, where, "relation", _RELATION_FIELDS)
+    object_ = entry.get("object")
     try:
         return Relation(
             _json_text(entry, "type", where, NOT_IN_A_TEXT),
-            _json_text(entry, "object", where, NOT_ON_A_LINE),
+            object_ if _is_value(object_) else _json_text(entry, "object", where, NOT_ON_A_LINE),
             _json_texts(entry, "forms", where),
         )
     except FormatError:
@@ -298,15 +319,41 @@ def _relation_from(content: object, where: str) -> Relation:
         raise FormatError(f"{where}: {error}") from None
 
 
-def _json_object(content: object, where: str, known: Sequence[str]) -> Mapping[str, Any]:
+_TOPIC_FIELDS = {
+    "id": {"key", "entity", "topic", "subject", "qid"},
+    "names": {"name", "label", "labels", "alias", "aliases", "title", "titles", "forms", "form"},
+    "relations": {"relation", "facts", "fact", "triples", "properties", "claims", "statements"},
+}
+_RELATION_FIELDS = {
+    "type": {"relation", "predicate", "property", "name", "rel", "edge", "key"},
+    "label": set[str](),
+    "object": {"value", "target", "tail", "entity", "obj", "id"},
+    "forms": {"form", "names", "aliases", "alias", "labels", "surface_forms", "texts"},
+}
+"""The fields of JSON, each with what others call it."""
+
+
+def _json_object(
+    content: object, where: str, what: str, known: Mapping[str, set[str]]
+) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise FormatError(f"{where}: must be a JSON object, not {_short(content)}")
     for name in content:
         if name not in known:
             raise FormatError(
-                f"{where}: unknown field {shown(name)}{near_matches(str(name), known)}"
+                f"{where}: unknown field {shown(name)}{_meant(str(name), what, known)}"
             )
     return content
+
+
+def _meant(name: str, what: str, known: Mapping[str, set[str]]) -> str:
+    """Say which field was meant, or which fields there are."""
+    folded = name.casefold().replace("-", "_")
+    fields = [field for field, others in known.items() if folded == field or folded in others]
+    fields = fields or difflib.get_close_matches(folded, known, n=1, cutoff=0.75)
+    if fields:
+        return f"; did you mean {fields[0]!r}?"
+    return f"; a {what} has the fields {', '.join(known)}"
 
 
 def _json_text(entry: Mapping[str, Any], name: str, where: str, refused: re.Pattern[str]) -> str:

@@ -16,6 +16,7 @@ from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import TITLE
+from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.progress import Progress, silent
 from lrlm.text import Profile
 from lrlm.text_files import BadLineError
@@ -60,13 +61,15 @@ def import_corpus(
     options: LinkOptions | None = None,
     limit: int | None = None,
     max_bad: float = 0.001,
+    max_unknown: float = MAX_UNKNOWN,
     workers: int = 1,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Corpus:
     """Link the articles of a source with its facts and write them as a corpus.
 
-    Topics that are in two splits stay in the later one of train, valid and test alone.
+    Topics that are in two splits stay in the later one of train, valid and test alone. More than
+    the share `max_unknown` of articles without facts about their topic are refused.
 
     >>> from lrlm.corpora.importers import WebNlg
     >>> corpus = import_corpus("webnlg/", WebNlg("data/webnlg/"))
@@ -80,6 +83,7 @@ def import_corpus(
         options=options,
         limit=limit,
         max_bad=max_bad,
+        max_unknown=max_unknown,
         workers=workers,
         overwrite=overwrite,
         drop_shared_topics=True,

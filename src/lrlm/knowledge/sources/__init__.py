@@ -6,8 +6,10 @@ parser in `parser_of`: a function that takes lines and adds what they say to `St
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 
 from lrlm.errors import FormatError
+from lrlm.knowledge.sources.tables import PLAIN, TableKind, TableLayout, recognise_table
 from lrlm.knowledge.statements import Statements
 
 StatementParser = Callable[[Sequence[bytes], Statements], None]
@@ -19,9 +21,17 @@ class SourceFormat(StrEnum):
 
     TRIPLES = "triples"
     FORMS = "forms"
+    WIDE = "wide table"
     TITLES = "titles"
     WIKIDATA_JSON = "Wikidata JSON"
     NTRIPLES = "N-Triples"
+
+
+FORMAT_OF_TABLE = {
+    TableKind.TRIPLES: SourceFormat.TRIPLES,
+    TableKind.FORMS: SourceFormat.FORMS,
+    TableKind.WIDE: SourceFormat.WIDE,
+}
 
 
 def recognise(name: str, beginning: bytes) -> SourceFormat:
@@ -32,26 +42,35 @@ def recognise(name: str, beginning: bytes) -> SourceFormat:
         return SourceFormat.WIKIDATA_JSON
     if first.startswith((b"<", b"_:")) or (first.startswith(b"#") and b"\t" not in first):
         return SourceFormat.NTRIPLES
-    columns = first.count(b"\t") + 1
-    if columns == 2:
-        return SourceFormat.FORMS
-    if columns in (3, 4):
-        return SourceFormat.TRIPLES
+    layout = recognise_table(beginning)
+    if layout is not None:
+        return FORMAT_OF_TABLE[layout.kind]
     raise FormatError(
-        f"{name}:1: not a known format; expected Wikidata's JSON or N-Triples, or a table of"
-        " triples (3 or 4 columns between tabs) or of forms (2 columns)"
+        f"{name}:1: not a known format; expected Wikidata's JSON or N-Triples, or a table (CSV,"
+        " TSV, Parquet) of triples (3 or 4 columns), of forms (2 columns), or with a header and a"
+        " row for each entity"
     )
 
 
-def parser_of(format: SourceFormat, language: str) -> StatementParser:  # noqa: A002
-    """Give the parser of a format, for names and texts in a language."""
+def parser_of(
+    format: SourceFormat,  # noqa: A002
+    language: str,
+    layout: TableLayout | None = None,
+) -> StatementParser:
+    """Give the parser of a format, for names and texts in a language.
+
+    A table that is not written with tabs, or that has a header, needs its layout.
+    """
     from lrlm.knowledge.sources import triples
 
     match format:
         case SourceFormat.TRIPLES:
-            return triples.add_triples
+            return partial(triples.add_triples, layout or PLAIN[TableKind.TRIPLES])
         case SourceFormat.FORMS:
-            return triples.add_forms
+            return partial(triples.add_forms, layout or PLAIN[TableKind.FORMS])
+        case SourceFormat.WIDE:
+            assert layout is not None, "only its layout says what the columns of a wide table are"
+            return partial(triples.add_wide, layout)
         case SourceFormat.TITLES:
             return triples.add_titles
         case SourceFormat.WIKIDATA_JSON:
