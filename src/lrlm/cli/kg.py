@@ -12,13 +12,14 @@ from lrlm.cli.options import MaxBad, Workers, cores
 from lrlm.cli.outputs import tell_bad_lines
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES, NamePredicates
 from lrlm.look import counted
 from lrlm.report.corpus_views import topic_table
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Build knowledge graphs and look at them.",
-    epilog="Example: lrlm kg build triples.tsv forms.tsv --out graph",
+    epilog="Example: lrlm kg build my.ttl --out graph",
 )
 
 
@@ -28,8 +29,8 @@ def build(
         list[Path],
         typer.Argument(
             metavar="SOURCE…",
-            help="Wikidata's JSON dump or its truthy N-Triples dump, or tab-separated tables of"
-            " triples and of surface forms.",
+            help="RDF (Turtle, TriG, N-Triples, N-Quads, RDF/XML, JSON-LD), Wikidata's JSON dump or"
+            " its truthy N-Triples dump, or tab-separated tables of triples and of surface forms.",
             show_default=False,
         ),
     ],
@@ -61,8 +62,18 @@ def build(
         ),
     ] = None,
     instance_of: Annotated[
-        str, typer.Option(help="Relation type that leads to the types of --types.")
+        str,
+        typer.Option(
+            help="Relation type that leads to the types of --types; in RDF also rdf:type."
+        ),
     ] = "P31",
+    labels: Annotated[
+        str,
+        typer.Option(help="Predicates of RDF that say what something is called, the best first."),
+    ] = ",".join(NAME_PREDICATES.labels),
+    aliases: Annotated[
+        str, typer.Option(help="Predicates of RDF that give other names.")
+    ] = ",".join(NAME_PREDICATES.aliases),
     max_bad: MaxBad = 0.001,
     keep_damaged: Annotated[
         bool,
@@ -83,6 +94,7 @@ def build(
         types=None if types is None else tuple(sorted(_ids(types))),
         topics=topics,
         instance_of=instance_of,
+        names=NamePredicates(_listed(labels), _listed(aliases)),
     )
     start = time.perf_counter()
     with progress_of("bytes") as progress:
@@ -134,7 +146,11 @@ def show(
 
 
 def _ids(given: str) -> set[str]:
-    return {each.strip() for each in given.split(",")} - {""}
+    return set(_listed(given))
+
+
+def _listed(given: str) -> tuple[str, ...]:
+    return tuple(each.strip() for each in given.split(",") if each.strip())
 
 
 def _tell_build(report: GraphBuildReport, seconds: float) -> None:

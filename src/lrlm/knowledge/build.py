@@ -35,7 +35,8 @@ from lrlm.knowledge.join import (
     join_statements,
     tables_beside,
 )
-from lrlm.knowledge.sources import SourceFormat, recognise
+from lrlm.knowledge.sources import RDF, SourceFormat, recognise
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES, NamePredicates
 from lrlm.knowledge.sources.triples import parse_id
 from lrlm.progress import Progress, silent
 from lrlm.text_files import BadLines, beginning_of, read_records
@@ -65,7 +66,9 @@ class Selection:
     topics: Path | str | None = None
     """Keep the topics of a file, an id a line, with the names of their objects."""
     instance_of: str = "P31"
-    """The relation type that says what something is an instance of."""
+    """The relation type that says what something is an instance of; in RDF `rdf:type` always."""
+    names: NamePredicates = NAME_PREDICATES
+    """The predicates of RDF whose values are names."""
 
     def __post_init__(self) -> None:
         if not self.language.replace("-", "").isalnum() or not self.language.isascii():
@@ -133,6 +136,7 @@ def build_graph(
     )
     files = [sources] if isinstance(sources, Path | str) else sources
     recognised = _recognise([*map(Path, files)], None if titles is None else Path(titles))
+    is_rdf = any(source.format in RDF for source in recognised)
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
@@ -147,6 +151,7 @@ def build_graph(
                 recognised,
                 Path(scratch),
                 language=selection.language,
+                names=selection.names,
                 subset=subset,
                 master=master,
                 max_bad=max_bad,
@@ -158,6 +163,7 @@ def build_graph(
                 recognised,
                 stack.enter_context(staging),
                 language=selection.language,
+                names=selection.names,
                 workers=workers,
                 max_bad=max_bad,
                 keep_damaged=keep_damaged,
@@ -167,7 +173,7 @@ def build_graph(
         database = stack.enter_context(database_in(Path(scratch), memory=memory, threads=workers))
         progress("joining facts with names", 0, 0)
         if found.counts is None:
-            counts = join_statements(database, found.files, subset)
+            counts = join_statements(database, found.files, subset, is_rdf=is_rdf)
         else:
             counts = found.counts
             adopt(database, Path(scratch))
@@ -181,7 +187,7 @@ def build_graph(
             version=VERSION,
             made_by="lrlm kg build",
             inputs=prints.result(),
-            selection=_describe(selection),
+            selection=_describe(selection, is_rdf=is_rdf),
             tables=rows,
             counts={"bad lines": found.bad_lines.count, **counts},
             files=[
@@ -215,12 +221,14 @@ def _topics(path: Path, max_bad: float) -> list[str]:
     return sorted(set(read_records(path, parse_id, BadLines(max_bad))))
 
 
-def _describe(selection: Selection) -> dict[str, Any]:
+def _describe(selection: Selection, *, is_rdf: bool) -> dict[str, Any]:
+    names = {"labels": selection.names.labels, "aliases": selection.names.aliases}
     return {
         "language": selection.language,
         "types": selection.types,
         "topics": None if selection.topics is None else fingerprint(Path(selection.topics)),
         "instance_of": selection.instance_of,
+        **(names if is_rdf else {}),
     }
 
 
@@ -238,6 +246,7 @@ def _staging(
         "version": VERSION,
         "parsers": _PARSERS,
         "language": selection.language,
+        "names": [selection.names.labels, selection.names.aliases],
         "part_bytes": part_bytes,
         "sources": [
             [str(each.path.absolute()), each.format, *_identity(each.path)] for each in sources

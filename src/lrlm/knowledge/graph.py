@@ -7,12 +7,14 @@ and threads can each have the same graph open.
 import json
 import os
 import sqlite3
+import tempfile
+import weakref
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from lrlm.artifacts import MANIFEST, check_files, read_manifest, read_number
@@ -31,6 +33,9 @@ from lrlm.knowledge.index import (
 from lrlm.knowledge.literals import Date, Quantity, is_number, literal_forms
 from lrlm.knowledge.statements import StatementKind
 from lrlm.knowledge.topic import Relation, Topic
+
+if TYPE_CHECKING:
+    from lrlm.knowledge.build import Selection
 
 FORMAT = "lrlm knowledge graph"
 VERSION = 2
@@ -129,6 +134,31 @@ class KnowledgeGraph:
         {'borders': 'borders', 'capital': 'capital', 'country': 'country', 'founded': 'founded'}
         """
         return cls(folder)
+
+    @classmethod
+    def from_rdf(
+        cls,
+        files: Sequence[Path | str] | Path | str,
+        *,
+        out: Path | str | None = None,
+        selection: "Selection | None" = None,
+        overwrite: bool = False,
+    ) -> "KnowledgeGraph":
+        """Make a graph of RDF files: Turtle, TriG, N-Triples, N-Quads, RDF/XML, JSON-LD.
+
+        Entities and relation types go by their addresses; `selection` says in which language
+        names are taken, and from which predicates (see `lrlm.knowledge.build.Selection`). The
+        graph is written to `out`, or else to a temporary folder that goes when the graph is no
+        longer used.
+        """
+        from lrlm.knowledge.build import build_graph
+
+        if out is not None:
+            return build_graph(out, files, selection=selection, overwrite=overwrite).graph
+        home = tempfile.TemporaryDirectory(prefix="lrlm-graph-")
+        graph = build_graph(Path(home.name) / "graph", files, selection=selection).graph
+        weakref.finalize(graph, home.cleanup)
+        return graph
 
     def close(self) -> None:
         """Close the file; a closed graph opens again when it is used."""
@@ -277,7 +307,7 @@ class KnowledgeGraph:
     def _topic(self, row: tuple[Any, ...]) -> Topic:
         number, id_, names, *_ = row
         if self._row_checks is None:
-            return Topic(id_, _split(names), map(_relation, self._rows(_STAR, number)))
+            return Topic(id_, _split(names), map(relation_of, self._rows(_STAR, number)))
         written = next(self._rows("SELECT facts FROM stars WHERE number = ?", number), (None,))
         self._row_checks.check_star(number, *written)
         stated = json.loads(written[0] or "[]")
@@ -285,7 +315,7 @@ class KnowledgeGraph:
         found = {entity[0] for entity in self._entities(_OBJECTS_AND_UNITS, number)}
         if len(facts) != len(stated) or not _numbers_in(stated) <= found:
             raise self._row_checks.damage()
-        return Topic(id_, _split(names), map(_relation, facts))
+        return Topic(id_, _split(names), map(relation_of, facts))
 
     def _known_types(self) -> dict[str, str]:
         """Read the table of relation types once: it is small."""
@@ -432,7 +462,7 @@ def _match(asked: str, entity: Entity) -> Match:
     return Match(entity, best, likeness(asked, best))
 
 
-def _relation(fact: tuple[Any, ...]) -> Relation:
+def relation_of(fact: tuple[Any, ...]) -> Relation:
     """Make a relation of a fact; a date and a number get the forms in which people write them."""
     type_, kind, literal, object_id, object_names, unit_names = fact
     if kind == StatementKind.ENTITY:
