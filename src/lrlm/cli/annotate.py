@@ -137,17 +137,11 @@ def annotate(
 
     most = longest or LONGEST
     if jsonl is not None and is_folder:
-        if out is None or is_stream(out):
-            raise InputError("where should the annotated files go? Name a folder: --out DIR")
-        if endpoint is not None:
-            raise InputError(
-                "an endpoint is asked for single topics, not for those of a folder; build a graph"
-                " with 'lrlm kg build' and name it with --graph"
-            )
+        place = _folder_of_results(out, endpoint)
         from lrlm.annotation.folders import FolderSettings
 
         settings = FolderSettings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
-        _annotate_folder(Path(jsonl), out, settings, engine, master)
+        _annotate_folder(Path(jsonl), place, settings, engine, master)
         return
 
     from lrlm.model import load
@@ -168,6 +162,18 @@ def annotate(
         _annotate_lines(model, topics, jsonl, out, threshold or 0.0, most, max_bad)
     else:
         _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
+
+
+def _folder_of_results(out: Path | None, endpoint: str | None) -> Path:
+    """Say where the results of a folder go; refuse what is not meant for so many texts."""
+    if out is None or is_stream(out):
+        raise InputError("where should the annotated files go? Name a folder: --out DIR")
+    if endpoint is not None:
+        raise InputError(
+            "--endpoint is for single topics, not for those of a folder; build a graph with"
+            " 'lrlm kg build' and name it with --graph"
+        )
+    return out
 
 
 def _sort_out(places: list[str], *, has_lines: bool) -> tuple[Path | None, str | None]:
