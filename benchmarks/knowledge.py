@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -40,11 +41,16 @@ def dump(folder: Path, items: int, suffix: str) -> Path:
 
 def measure(what: str, path: Path, workers: int) -> str:
     """Read or build in this process, and describe what it took."""
-    size = sum(part.end - part.start for part, _ in file_parts(path)) / 1e6
+    source = KnowledgeFile(path, recognise(str(path), beginning_of(path)))
+    size = lines = 0
+    for part, text in file_parts(path, source.format):
+        size += part.end - part.start
+        lines += bytes(text).count(b"\n")
+    size /= 1_000_000
+    before = time.process_time()
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         if what == "read":
-            source = KnowledgeFile(path, recognise(str(path), beginning_of(path)))
             extract(
                 [source],
                 Path(folder),
@@ -60,11 +66,11 @@ def measure(what: str, path: Path, workers: int) -> str:
     seconds = time.perf_counter() - begin
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     children = usage[1].ru_utime + usage[1].ru_stime
-    processor = sum(each.ru_utime + each.ru_stime for each in usage)
+    processor = time.process_time() - before + children
     memory = (usage[0].ru_maxrss + (workers > 1) * workers * usage[1].ru_maxrss) / 1e3
     return (
         f"{size:>8,.0f} MB {seconds:>7.1f} s {size / seconds:>7.0f} MB/s"
-        f" {size / processor:>7.0f} per core"
+        f" {size / processor:>7.0f} per core, {lines / processor:>9,.0f} lines per core"
         f" ({processor - children:.1f} + {children:.1f} s of main and workers)"
         f" {memory:>7.0f} MB memory"
     )
@@ -82,7 +88,7 @@ def in_a_process(what: str, path: Path, workers: int) -> None:
 
 def ntriples(path: Path) -> None:
     """Print how many lines of N-Triples one core parses in a second."""
-    from lrlm.knowledge.sources.ntriples import NTriples
+    from lrlm.knowledge.sources.wikidata_ntriples import NTriples
     from lrlm.knowledge.statements import Statements
 
     with path.open("rb") as file:
@@ -92,12 +98,55 @@ def ntriples(path: Path) -> None:
     parse(lines, statements)
     seconds = time.process_time() - begin
     begin = time.process_time()
-    statements.to_table(source=0, block=0)
+    statements.to_table(block=0)
     laid_out = time.process_time() - begin
     print(
         f"N-Triples: {len(lines) / seconds:,.0f} lines per core and second,"
         f" {len(lines) / (seconds + laid_out):,.0f} with laying out in columns"
     )
+
+
+def rdf(folder: Path, triples: int) -> list[Path]:
+    """Generate RDF as DBpedia writes it, as N-Triples and as Turtle, unless it is there."""
+    import pyoxigraph
+
+    lines, turtle = folder / f"rdf-{triples}.nt", folder / f"rdf-{triples}.ttl"
+    if not lines.is_file():
+        print(f"generating {lines.name} …", flush=True)
+        with lines.with_suffix(".draft").open("w", encoding="utf-8") as file:
+            file.writelines(_towns(triples))
+        lines.with_suffix(".draft").rename(lines)
+    if not turtle.is_file():
+        pyoxigraph.serialize(
+            pyoxigraph.parse(path=lines, format=pyoxigraph.RdfFormat.N_TRIPLES),
+            output=turtle.with_suffix(".draft"),
+            format=pyoxigraph.RdfFormat.TURTLE,
+            prefixes={"dbo": f"{_DBPEDIA}ontology/", "dbr": f"{_DBPEDIA}resource/"},
+        )
+        turtle.with_suffix(".draft").rename(turtle)
+    return [lines, turtle]
+
+
+_DBPEDIA = "http://dbpedia.org/"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
+
+
+def _towns(triples: int) -> Iterator[str]:
+    random = Random(1)
+    for number in range(triples // 10):
+        town = f"<{_DBPEDIA}resource/Town_{number}>"
+        yield f'{town} {_LABEL} "Town {number}"@en .\n'
+        yield f'{town} {_LABEL} "Stadt {number}"@de .\n'
+        for name, value in (
+            ("populationTotal", f'"{random.randrange(10**6)}"^^<{_XSD}nonNegativeInteger>'),
+            ("foundingDate", f'"{random.randrange(1000, 2000)}-05-17"^^<{_XSD}date>'),
+            ("motto", f'"We are town \\"{number}\\" of the north."@en'),
+        ):
+            yield f"{town} <{_DBPEDIA}ontology/{name}> {value} .\n"
+        for name in ("country", "twinTown", "twinTown", "isPartOf", "leaderParty"):
+            other = random.randrange(triples // 10)
+            yield f"{town} <{_DBPEDIA}ontology/{name}> <{_DBPEDIA}resource/Town_{other}> .\n"
 
 
 def topics(folder: Path, path: Path) -> None:
@@ -148,6 +197,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "lrlm-dumps")
     parser.add_argument("--items", type=int, default=200_000)
+    parser.add_argument("--triples", type=int, default=1_000_000, help="of generated RDF")
+    parser.add_argument("--only-rdf", action="store_true", help="leave out what is of Wikidata")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--one", nargs=2, metavar=("WHAT", "FILE"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -157,6 +208,11 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     items, workers = options.items, options.workers
     print(f"{workers} workers, load {os.getloadavg()[0]:.1f}")
+    for path in rdf(options.folder, options.triples):
+        in_a_process("read", path, workers)
+        in_a_process("build", path, workers)
+    if options.only_rdf:
+        return
     whole = dump(options.folder, items, ".json.gz")
     in_a_process("read", whole, workers)
     in_a_process("build", whole, workers)

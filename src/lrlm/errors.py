@@ -77,6 +77,10 @@ class ShapeError(LrlmError, ValueError):
     """Tensors that should agree do not; names the tensor and the row."""
 
 
+class EndpointError(LrlmError):
+    """A SPARQL endpoint could not be reached, or did not answer as it should."""
+
+
 class MissingExtraError(LrlmError, ImportError):
     """An optional dependency is not installed; says which extra brings it."""
 

@@ -152,7 +152,7 @@ def test_topics_can_lie_elsewhere(
     )
     assert "# topic = Town3" in said
     both = ("--corpus", str(here / "corpus"), "--graph", str(graph))
-    assert "not both" in refused(capsys, run, text, "--topic", "Town3", *both)
+    assert "in one place" in refused(capsys, run, text, "--topic", "Town3", *both)
     monkeypatch.setattr("lrlm.runs.topics._candidates", lambda _run: iter(()))
     said = refused(capsys, run, text, "--topic", "Town3")
     assert "the topic 'Town3' cannot be looked up" in said

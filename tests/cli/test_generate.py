@@ -154,7 +154,7 @@ def test_a_stream_shows_one_text_and_a_topic_may_know_nothing(
         (["lrlm", "--topic", "Town3", "-n", "0"], "number of samples"),
         (["lrlm", "--topic", "Town3", "--stream", "--format", "json"], "--stream shows one text"),
         (["lrlm", "--topic", "Town3", "--out", "no/such/file"], "no/such is not a folder"),
-        (["lrlm", "--topic", "T", "--graph", "x", "--corpus", "y"], "not both"),
+        (["lrlm", "--topic", "T", "--graph", "x", "--corpus", "y"], "in one place"),
         (["lrlm", "--topic", "Town3", "--device", "abacus"], "abacus"),
     ],
 )

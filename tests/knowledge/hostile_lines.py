@@ -151,7 +151,7 @@ def _check_block(
     for row in own:
         check_row(row, format_)
     bad = bool(found.bad)
-    found.to_table(source=0, block=0)  # all of it can be written
+    found.to_table(block=0)  # all of it can be written
     return bad
 
 

@@ -18,7 +18,7 @@ def followed(redirects: dict[str, str]) -> dict[str, str]:
     out = Statements()
     out.rows += [(StatementKind.REDIRECT, old, None, new, None) for old, new in redirects.items()]
     with duckdb.connect() as database:
-        database.register("statements", out.to_table(source=0, block=0))
+        database.register("statements", out.to_table(block=0))
         for name, query in takewhile(
             lambda step: step[0] != "unit_redirects", join_steps(Subset())
         ):

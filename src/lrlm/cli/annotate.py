@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
-from lrlm.cli.options import Device, MaxBad, OutputFile, TopicCorpus, TopicGraph
+from lrlm.cli.options import Device, MaxBad, OutputFile, TopicCorpus, TopicEndpoint, TopicGraph
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_bad_lines, write_out
 from lrlm.errors import InputError, TextTooLongError
 from lrlm.look import counted
@@ -62,6 +62,7 @@ def annotate(
     ] = None,
     graph: TopicGraph = None,
     corpus: TopicCorpus = None,
+    endpoint: TopicEndpoint = None,
     format_: Annotated[
         AnnotationFormat | None,
         typer.Option("--format", help="Output format.", show_default="text"),
@@ -136,12 +137,11 @@ def annotate(
 
     most = longest or LONGEST
     if jsonl is not None and is_folder:
-        if out is None or is_stream(out):
-            raise InputError("where should the annotated files go? Name a folder: --out DIR")
+        place = _folder_of_results(out, endpoint)
         from lrlm.annotation.folders import FolderSettings
 
         settings = FolderSettings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
-        _annotate_folder(Path(jsonl), out, settings, engine, master)
+        _annotate_folder(Path(jsonl), place, settings, engine, master)
         return
 
     from lrlm.model import load
@@ -154,7 +154,7 @@ def annotate(
     with progress_of("texts") as progress:
         progress("loading the model", 0, 0)
         model = load(run, device=device)
-        topics = topics_for(model.run, graph=graph, corpus=corpus)
+        topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
         if topic is not None:
             progress("annotating", 0, 0)
             annotation = model.annotate(text, find_topic(topic, topics), longest=most)
@@ -162,6 +162,18 @@ def annotate(
         _annotate_lines(model, topics, jsonl, out, threshold or 0.0, most, max_bad)
     else:
         _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
+
+
+def _folder_of_results(out: Path | None, endpoint: str | None) -> Path:
+    """Say where the results of a folder go; refuse what is not meant for so many texts."""
+    if out is None or is_stream(out):
+        raise InputError("where should the annotated files go? Name a folder: --out DIR")
+    if endpoint is not None:
+        raise InputError(
+            "--endpoint is for single topics, not for those of a folder; build a graph with"
+            " 'lrlm kg build' and name it with --graph"
+        )
+    return out
 
 
 def _sort_out(places: list[str], *, has_lines: bool) -> tuple[Path | None, str | None]:

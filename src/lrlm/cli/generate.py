@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lrlm.cli.console import as_plain_text, output, palette, progress_of
-from lrlm.cli.options import Device, OutputFile, TopicCorpus, TopicGraph
+from lrlm.cli.options import Device, OutputFile, TopicCorpus, TopicEndpoint, TopicGraph
 from lrlm.cli.outputs import check_writable, write_out
 from lrlm.errors import InputError
 from lrlm.plain_data import json_text
@@ -45,6 +45,7 @@ def generate(
     ] = None,
     graph: TopicGraph = None,
     corpus: TopicCorpus = None,
+    endpoint: TopicEndpoint = None,
     samples: Annotated[
         int | None,
         typer.Option("-n", "--samples", help="Number of texts.", show_default="10"),
@@ -140,7 +141,9 @@ def generate(
     with progress_of("texts") as progress:
         progress("loading the model", 0, 0)
         model = load(run, device=device)
-        found = find_topic(topic, topics_for(model.run, graph=graph, corpus=corpus))
+        found = find_topic(
+            topic, topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
+        )
         if not stream:
             progress("writing", 0, 0)
             number = 10 if samples is None else samples

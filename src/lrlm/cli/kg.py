@@ -14,13 +14,14 @@ from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
 from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.knowledge.paths import MOST_HOPS, MOST_RELATIONS
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES, NamePredicates
 from lrlm.look import counted
 from lrlm.report.corpus_views import topic_table
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Build knowledge graphs and look at them.",
-    epilog="Example: lrlm kg build triples.tsv forms.tsv --out graph",
+    epilog="Example: lrlm kg build my.ttl --out graph",
 )
 
 
@@ -30,8 +31,9 @@ def build(
         list[Path],
         typer.Argument(
             metavar="SOURCE…",
-            help="Wikidata's JSON dump or its truthy N-Triples dump, or tables (CSV, TSV, Parquet)"
-            " of triples, of surface forms, or with a row for each entity.",
+            help="RDF (Turtle, TriG, N-Triples, N-Quads, RDF/XML, JSON-LD), Wikidata's JSON dump or"
+            " its truthy N-Triples dump, or tables (CSV, TSV, Parquet) of triples, of surface"
+            " forms, or with a row for each entity.",
             show_default=False,
         ),
     ],
@@ -76,8 +78,18 @@ def build(
         ),
     ] = None,
     instance_of: Annotated[
-        str, typer.Option(help="Relation type that leads to the types of --types.")
+        str,
+        typer.Option(
+            help="Relation type that leads to the types of --types; in RDF also rdf:type."
+        ),
     ] = "P31",
+    labels: Annotated[
+        str,
+        typer.Option(help="Predicates of RDF that say what something is called, the best first."),
+    ] = ",".join(NAME_PREDICATES.labels),
+    aliases: Annotated[
+        str, typer.Option(help="Predicates of RDF that give other names.")
+    ] = ",".join(NAME_PREDICATES.aliases),
     max_bad: MaxBad = 0.001,
     max_unknown: MaxUnknown = MAX_UNKNOWN,
     keep_damaged: Annotated[
@@ -99,6 +111,7 @@ def build(
         types=None if types is None else tuple(sorted(_ids(types))),
         topics=topics,
         instance_of=instance_of,
+        names=NamePredicates(_listed(labels), _listed(aliases)),
     )
     start = time.perf_counter()
     with progress_of("bytes") as progress:
@@ -172,7 +185,11 @@ def show(
 
 
 def _ids(given: str) -> set[str]:
-    return {each.strip() for each in given.split(",")} - {""}
+    return set(_listed(given))
+
+
+def _listed(given: str) -> tuple[str, ...]:
+    return tuple(each.strip() for each in given.split(",") if each.strip())
 
 
 def _tell_build(report: GraphBuildReport, seconds: float) -> None:

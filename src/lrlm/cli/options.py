@@ -31,6 +31,13 @@ Workers = Annotated[int, typer.Option(min=1, help="Number of processes.", show_d
 TopicGraph = Annotated[
     Path | None, typer.Option(metavar="KG", help="Knowledge graph in which topics are looked up.")
 ]
+TopicEndpoint = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="SPARQL endpoint in which topics are looked up: its address, or 'wikidata'.",
+    ),
+]
 TopicCorpus = Annotated[
     Path | None,
     typer.Option(

@@ -9,6 +9,7 @@ and options.
 import json
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -43,7 +44,8 @@ from lrlm.knowledge.join import (
     join_statements,
     tables_beside,
 )
-from lrlm.knowledge.sources import FORMAT_OF_TABLE, SourceFormat, recognise
+from lrlm.knowledge.sources import FORMAT_OF_TABLE, RDF, SourceFormat, recognise
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES, NamePredicates
 from lrlm.knowledge.sources.tables import TableKind, layout_of
 from lrlm.knowledge.sources.triples import parse_id
 from lrlm.knowledge.statements import StatementKind
@@ -76,7 +78,9 @@ class Selection:
     topics: Path | str | None = None
     """Keep the topics of a file, an id a line, with the names of their objects."""
     instance_of: str = "P31"
-    """The relation type that says what something is an instance of."""
+    """The relation type that says what something is an instance of; in RDF `rdf:type` always."""
+    names: NamePredicates = NAME_PREDICATES
+    """The predicates of RDF whose values are names."""
 
     def __post_init__(self) -> None:
         if not self.language.replace("-", "").isalnum() or not self.language.isascii():
@@ -164,6 +168,7 @@ def build_graph(
     ]
     if not recognised:
         raise InputError("there are no sources: give at least one file")
+    is_rdf = any(source.format in RDF for source in recognised)
     with (
         new_folder(Path(out), overwrite=overwrite) as folder,
         tempfile.TemporaryDirectory(prefix="join-", dir=folder) as scratch,
@@ -178,6 +183,7 @@ def build_graph(
                 recognised,
                 Path(scratch),
                 language=selection.language,
+                names=selection.names,
                 subset=subset,
                 master=master,
                 max_bad=max_bad,
@@ -189,6 +195,7 @@ def build_graph(
                 recognised,
                 stack.enter_context(staging),
                 language=selection.language,
+                names=selection.names,
                 workers=workers,
                 max_bad=max_bad,
                 keep_damaged=keep_damaged,
@@ -198,7 +205,7 @@ def build_graph(
         database = stack.enter_context(database_in(Path(scratch), memory=memory, threads=workers))
         progress("joining facts with names", 0, 0)
         if found.counts is None:
-            counts = join_statements(database, found.files, subset)
+            counts = join_statements(database, found.files, subset, is_rdf=is_rdf)
         else:
             counts = found.counts
             adopt(database, Path(scratch))
@@ -213,7 +220,7 @@ def build_graph(
             version=VERSION,
             made_by="lrlm kg build",
             inputs=prints.result(),
-            selection=_describe(selection),
+            selection=_describe(selection, is_rdf=is_rdf),
             tables=rows,
             counts={"bad lines": found.bad_lines.count, **counts},
             files=[
@@ -305,12 +312,31 @@ def _topics(path: Path, max_bad: float) -> list[str]:
     return sorted(set(read_records(path, parse_id, BadLines(max_bad))))
 
 
-def _describe(selection: Selection) -> dict[str, Any]:
+def graph_in_a_folder(
+    out: Path | str | None, sources: Sequence[Path | str] | Path | str, **options: Any
+) -> KnowledgeGraph:
+    """Build a graph in a folder, or in a temporary one that goes when the graph is not used more.
+
+    `options` are those of `build_graph`.
+    """
+    with ExitStack() as stack:
+        if out is None:
+            home = tempfile.mkdtemp(prefix="lrlm-graph-")
+            stack.callback(shutil.rmtree, home, ignore_errors=True)
+            out = Path(home) / "graph"
+        graph = build_graph(out, sources, **options).graph
+        weakref.finalize(graph, stack.pop_all().close)
+    return graph
+
+
+def _describe(selection: Selection, *, is_rdf: bool) -> dict[str, Any]:
+    names = {"labels": selection.names.labels, "aliases": selection.names.aliases}
     return {
         "language": selection.language,
         "types": selection.types,
         "topics": None if selection.topics is None else fingerprint(Path(selection.topics)),
         "instance_of": selection.instance_of,
+        **(names if is_rdf else {}),
     }
 
 
@@ -328,6 +354,7 @@ def _staging(
         "version": VERSION,
         "parsers": _PARSERS,
         "language": selection.language,
+        "names": [selection.names.labels, selection.names.aliases],
         "part_bytes": part_bytes,
         "sources": [
             [str(each.path.absolute()), each.format, repr(each.layout), *_identity(each.path)]

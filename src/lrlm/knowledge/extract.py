@@ -4,7 +4,8 @@ A file is cut into parts of whole lines: a part ends at the last line end within
 parts depend on nothing but the text. Each part becomes one Parquet file of statements, written
 under another name and renamed when it is complete. A build that was killed finds the parts that
 are there and goes on behind them; what they hold does not depend on the number of workers or of
-attempts.
+attempts. Formats whose statements are not lines are written as lines while they are read, see
+`sources.rdf_documents`.
 """
 
 import codecs
@@ -29,7 +30,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lrlm.errors import DamagedFileError, FormatError, WorkerError
-from lrlm.knowledge.sources import SourceFormat, parser_of
+from lrlm.knowledge.sources import DOCUMENTS, SourceFormat, parser_of
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES, NamePredicates
+from lrlm.knowledge.sources.rdf_documents import RdfDocument
 from lrlm.knowledge.sources.tables import TableLayout
 from lrlm.knowledge.statements import Statements
 from lrlm.progress import Progress, silent
@@ -116,6 +119,7 @@ def extract(
     folder: Path,
     *,
     language: str,
+    names: NamePredicates = NAME_PREDICATES,
     workers: int = 1,
     max_bad: float = 0.001,
     keep_damaged: bool = False,
@@ -129,7 +133,7 @@ def extract(
     total = sum(source.path.stat().st_size for source in sources)
     extracted = Extracted(BadLines(max_bad))
     before = 0
-    with _pool(workers, language, folder) as submit:
+    with _pool(workers, (language, names), folder) as submit:
         for number, source in enumerate(sources):
             lines = bad = 0
             for path, summary in _parts_in_order(
@@ -159,6 +163,8 @@ def _damaged(
     source: KnowledgeFile, line: int, damage: str, extracted: Extracted, *, keep: bool
 ) -> None:
     message = f"{source.path}:{line}: damaged or truncated ({damage})"
+    if source.format in DOCUMENTS:  # whose own lines are not those that are counted
+        message = f"{source.path}: {damage}"
     if not keep:
         raise DamagedFileError(f"{message}; what comes before could be used")
     extracted.damaged.append(message)
@@ -186,7 +192,7 @@ def _parts_in_order(
             return
     waiting: deque[tuple[Path, Future[PartSummary]]] = deque()
     for part, text in file_parts(
-        source.path, size=part_bytes, threads=workers, number=first, start=start
+        source.path, source.format, size=part_bytes, threads=workers, number=first, start=start
     ):
         path = path_of(part.number)
         waiting.append((path, submit(text, path, part, number, source)))
@@ -198,7 +204,13 @@ def _parts_in_order(
 
 
 def file_parts(
-    path: Path, *, size: int = PART_BYTES, threads: int = 1, number: int = 0, start: int = 0
+    path: Path,
+    format: SourceFormat | None = None,  # noqa: A002
+    *,
+    size: int = PART_BYTES,
+    threads: int = 1,
+    number: int = 0,
+    start: int = 0,
 ) -> Iterator[tuple[FilePart, memoryview]]:
     """Cut a file into parts, beginning with part `number` at byte `start` of its text.
 
@@ -206,8 +218,8 @@ def file_parts(
     """
     buffer = bytearray(size)
     kept, at_end, damage = 0, False, None
-    with TextStream.open(path, threads=threads) as stream:
-        expansion = None if is_plain(path) else Expansion(path)
+    with _open(path, format, threads) as stream:
+        expansion = Expansion(path) if format in DOCUMENTS or not is_plain(path) else None
         if damage := stream.skip(start):
             raise FormatError(f"{path}: damaged or truncated ({damage})")
         while True:
@@ -238,6 +250,13 @@ def file_parts(
             buffer[:kept] = buffer[cut:filled]
 
 
+def _open(path: Path, format: SourceFormat | None, threads: int) -> TextStream | RdfDocument:  # noqa: A002
+    """Open the lines of a file, or of what is written as lines while it is read."""
+    if format in DOCUMENTS:
+        return RdfDocument.open(path, format, threads=threads)
+    return TextStream.open(path, threads=threads)
+
+
 def _end_of_lines(buffer: bytearray, end: int) -> int:
     """Give where a part ends that would reach to `end`, but may have only so many lines."""
     while buffer.count(b"\n", 0, end) > _MOST_LINES:
@@ -246,14 +265,16 @@ def _end_of_lines(buffer: bytearray, end: int) -> int:
     return end
 
 
+_Wanted = tuple[str, NamePredicates]
+"""The language of names and texts, and the predicates of RDF that give names."""
 _Submit = Callable[[memoryview, Path, FilePart, int, KnowledgeFile], "Future[PartSummary]"]
 
 
 @contextmanager
-def _pool(workers: int, language: str, folder: Path) -> Iterator[_Submit]:
+def _pool(workers: int, wanted: _Wanted, folder: Path) -> Iterator[_Submit]:
     """Give a function that submits a part for parsing, here or in one of several processes."""
     if workers == 1:
-        yield partial(_at_once, language)
+        yield partial(_at_once, wanted)
         return
     # A part reaches its worker through a file. It is written, not mapped into memory: where the
     # disk is full, writing gives an error, but a mapped page that finds no room ends the process.
@@ -267,7 +288,7 @@ def _pool(workers: int, language: str, folder: Path) -> Iterator[_Submit]:
         def submit(text: memoryview, *task: Any) -> Future[PartSummary]:
             slot = slots.get()
             slot.write_bytes(text)
-            future = pool.submit(_extract_slot, language, slot, len(text), *task)
+            future = pool.submit(_extract_slot, wanted, slot, len(text), *task)
             future.add_done_callback(lambda _: slots.put(slot))
             return future
 
@@ -284,16 +305,16 @@ def _pool(workers: int, language: str, folder: Path) -> Iterator[_Submit]:
                 slot.unlink(missing_ok=True)
 
 
-def _extract_slot(language: str, slot: Path, size: int, *task: Any) -> PartSummary:
+def _extract_slot(wanted: _Wanted, slot: Path, size: int, *task: Any) -> PartSummary:
     text = slot.read_bytes()
     if len(text) != size:
         raise WorkerError(f"{slot} has {len(text):,} bytes, not {size:,}; was it changed?")
-    return _extract_part(language, text, *task)
+    return _extract_part(wanted, text, *task)
 
 
-def _at_once(language: str, text: memoryview, *task: Any) -> Future[PartSummary]:
+def _at_once(wanted: _Wanted, text: memoryview, *task: Any) -> Future[PartSummary]:
     future: Future[PartSummary] = Future()
-    future.set_result(_extract_part(language, bytes(text), *task))
+    future.set_result(_extract_part(wanted, bytes(text), *task))
     return future
 
 
@@ -311,11 +332,23 @@ def start_worker() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
+@contextmanager
+def _without_cycles() -> Iterator[None]:
+    """Do not look for cycles among objects: rows hold none, and looking takes a third longer."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 _parser = lru_cache(maxsize=4)(parser_of)
 
 
 def _extract_part(  # noqa: PLR0917  passed on by position to another process
-    language: str,
+    wanted: _Wanted,
     text: bytes,
     path: Path,
     part: FilePart,
@@ -326,8 +359,9 @@ def _extract_part(  # noqa: PLR0917  passed on by position to another process
     lines = text.split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
-    statements = Statements()
-    _parser(source.format, language, source.layout)(lines, statements)
+    statements = Statements(number)
+    with _without_cycles():
+        _parser(source.format, *wanted, source.layout)(lines, statements)
     statements.counts["lines"] += len(lines)
     summary = PartSummary(
         number=part.number,
@@ -341,7 +375,8 @@ def _extract_part(  # noqa: PLR0917  passed on by position to another process
         damage=part.damage,
     )
     statements.bad, statements.notes = [], {}
-    table = statements.to_table(source=number, block=part.number)
+    with _without_cycles():
+        table = statements.to_table(block=part.number)
     table = table.replace_schema_metadata({_SUMMARY: json.dumps(asdict(summary))})
     draft = path.with_suffix(".draft")
     pq.write_table(table, draft, compression="lz4")

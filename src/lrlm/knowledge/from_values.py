@@ -5,11 +5,8 @@ wherever it comes from, and what looks wrong is told in the same words. Without 
 to, the graph lies in a temporary one that goes when the graph is no longer used.
 """
 
-import shutil
 import tempfile
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +17,7 @@ import pyarrow.parquet as pq
 
 from lrlm.characters import NOT_ON_A_LINE, check_characters
 from lrlm.errors import InputError
-from lrlm.knowledge.build import build_graph
+from lrlm.knowledge.build import graph_in_a_folder
 from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.knowledge.graph import KnowledgeGraph
 from lrlm.knowledge.literals import literal_text, looks_like_a_value
@@ -218,21 +215,14 @@ class _Tables:
         self, out: Path | str | None, *, overwrite: bool, max_unknown: float
     ) -> KnowledgeGraph:
         """Build the graph in a folder, or in one that goes with it."""
-        with ExitStack() as stack:
-            if out is None:
-                home = tempfile.mkdtemp(prefix="lrlm-graph-")
-                stack.callback(shutil.rmtree, home, ignore_errors=True)
-                out = Path(home) / "graph"
-            graph = build_graph(
-                out,
-                self.sources,
-                wide=self.wide,
-                ids_as_names=True,
-                max_unknown=max_unknown,
-                overwrite=overwrite,
-            ).graph
-            weakref.finalize(graph, stack.pop_all().close)
-        return graph
+        return graph_in_a_folder(
+            out,
+            self.sources,
+            wide=self.wide,
+            ids_as_names=True,
+            max_unknown=max_unknown,
+            overwrite=overwrite,
+        )
 
 
 def _table(rows: list[tuple[str, ...]], schema: pa.Schema) -> pa.Table:

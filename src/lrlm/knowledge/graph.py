@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -42,6 +42,7 @@ from lrlm.knowledge.topic import Relation, Topic
 from lrlm.text_files import reading
 
 if TYPE_CHECKING:
+    from lrlm.knowledge.build import Selection
     from lrlm.knowledge.from_values import Names
 
 FORMAT = "lrlm knowledge graph"
@@ -203,6 +204,26 @@ class KnowledgeGraph:
         from lrlm.knowledge.from_values import graph_of_networkx
 
         return graph_of_networkx(network, relation=relation, out=out, overwrite=overwrite)
+
+    @classmethod
+    def from_rdf(
+        cls,
+        files: Sequence[Path | str] | Path | str,
+        *,
+        out: Path | str | None = None,
+        selection: "Selection | None" = None,
+        overwrite: bool = False,
+    ) -> "KnowledgeGraph":
+        """Make a graph of RDF files: Turtle, TriG, N-Triples, N-Quads, RDF/XML, JSON-LD.
+
+        Entities and relation types go by their addresses; `selection` says in which language
+        names are taken, and from which predicates (see `lrlm.knowledge.build.Selection`). The
+        graph is written to `out`, or else to a temporary folder that goes when the graph is no
+        longer used.
+        """
+        from lrlm.knowledge.build import graph_in_a_folder
+
+        return graph_in_a_folder(out, files, selection=selection, overwrite=overwrite)
 
     def close(self) -> None:
         """Close the file; a closed graph opens again when it is used."""

@@ -23,7 +23,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lrlm.errors import InputError, LrlmError
-from lrlm.knowledge.sources.ntriples import USED_DATATYPES
+from lrlm.knowledge.join_rdf import RDF_COUNTS, follow_blank_nodes, rdf_relation_types
+from lrlm.knowledge.sources.rdf import RDF_TYPE
+from lrlm.knowledge.sources.wikidata_ntriples import USED_DATATYPES
 from lrlm.knowledge.statements import FIRST_NAME, LAST_FACT, LAST_NAME, StatementKind, schema
 
 Database: TypeAlias = duckdb.DuckDBPyConnection
@@ -71,10 +73,12 @@ class Subset:
     """The relation type that says what something is an instance of."""
 
 
-def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
+def join_steps(subset: Subset, *, is_rdf: bool = False) -> Iterator[tuple[str, str]]:
     """Give the tables to make from `statements`, in order, each with its query.
 
-    The ids of the subset are expected in tables `wanted_topics (id)` and `wanted_types (id)`.
+    `is_rdf` says whether there may be statements of RDF, whose names have ranks and whose blank
+    nodes are followed. The ids of the subset are expected in tables `wanted_topics (id)` and
+    `wanted_types (id)`.
     """
     by_topics, by_types = subset.topics is not None, subset.types is not None
     yield from _redirects()
@@ -86,6 +90,8 @@ def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
         WHERE kind = {StatementKind.DATATYPE} AND object NOT IN ({used})
         """,  # noqa: S608
     )
+    rank = "coalesce(type, ''), " if is_rdf else ""
+    order = f"kind, {rank}source, block, row"
     yield (
         "own_names",
         f"""
@@ -106,13 +112,11 @@ def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
         f"""
         SELECT entity, name, kind = {StatementKind.TITLE} AS title,
             CAST(row_number() OVER (
-                PARTITION BY entity ORDER BY kind, source, block, row
+                PARTITION BY entity ORDER BY {order}
             ) - 1 AS INTEGER) AS place
         FROM (
-            SELECT subject AS entity, object AS name, kind, source, block, row,
-                row_number() OVER (
-                    PARTITION BY subject, object ORDER BY kind, source, block, row
-                ) AS copy
+            SELECT subject AS entity, object AS name, kind, type, source, block, row,
+                row_number() OVER (PARTITION BY subject, object ORDER BY {order}) AS copy
             FROM statements WHERE kind BETWEEN {FIRST_NAME} AND {LAST_NAME}
         ) AS numbered
         WHERE copy = 1
@@ -122,7 +126,7 @@ def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
         """,  # noqa: S608
     )
     yield (
-        "all_facts",
+        "direct_facts" if is_rdf else "all_facts",
         f"""
         SELECT DISTINCT
             coalesce(subjects.new, subject) AS subject, type,
@@ -136,6 +140,8 @@ def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
         WHERE kind <= {LAST_FACT} AND type NOT IN (SELECT type FROM unused_types)
         """,  # noqa: S608
     )
+    if is_rdf:
+        yield from follow_blank_nodes()
     yield (
         "topic_facts",
         f"SELECT * FROM all_facts {_of_wanted_topics(subset)}",  # noqa: S608
@@ -179,6 +185,9 @@ def join_steps(subset: Subset) -> Iterator[tuple[str, str]]:
         ) AS counted ON subject = id
         """,
     )
+    if is_rdf:
+        yield from rdf_relation_types()
+        return
     yield (
         "relation_types",
         f"""
@@ -251,13 +260,13 @@ def _of_wanted_topics(subset: Subset) -> str:
     if subset.types is not None:
         quoted = subset.instance_of.replace("'", "''")
         conditions.append(
-            f"subject IN (SELECT subject FROM all_facts WHERE type = '{quoted}'"  # noqa: S608
+            f"subject IN (SELECT subject FROM all_facts WHERE type IN ('{quoted}', '{RDF_TYPE}')"  # noqa: S608
             f" AND kind = {StatementKind.ENTITY} AND object IN (SELECT id FROM wanted_types))"
         )
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
-COUNTS = f"""
+_COUNTS = f"""
     SELECT 'facts read' AS what, count(*) AS number FROM statements WHERE kind <= {LAST_FACT}
     UNION ALL SELECT 'facts of relation types left out', count(*) FROM statements
         WHERE kind <= {LAST_FACT} AND type IN (SELECT type FROM unused_types)
@@ -272,7 +281,11 @@ COUNTS = f"""
     UNION ALL SELECT subject, sum(row) FROM statements
         WHERE kind = {StatementKind.COUNT} GROUP BY subject
 """  # noqa: S608
-"""Counts of what became of the input: a query to run after all the steps."""
+
+
+def counts_query(*, is_rdf: bool = False) -> str:
+    """Give the query that counts what became of the input, to run after all the steps."""
+    return _COUNTS + RDF_COUNTS * is_rdf
 
 
 def check_memory(memory: str) -> None:
@@ -308,7 +321,9 @@ def database_in(folder: Path, *, memory: str, threads: int) -> Iterator[Database
         raise LrlmError(f"joining facts with names failed: {message}") from error
 
 
-def join_statements(database: Database, parts: Sequence[Path], subset: Subset) -> dict[str, int]:
+def join_statements(
+    database: Database, parts: Sequence[Path], subset: Subset, *, is_rdf: bool = False
+) -> dict[str, int]:
     """Make the tables of a graph from files of statements; give counts of what became of them."""
     if parts:
         database.read_parquet([_literally(path) for path in parts]).create_view("statements")
@@ -316,10 +331,13 @@ def join_statements(database: Database, parts: Sequence[Path], subset: Subset) -
         database.register("statements", schema().empty_table())
     _fill(database, "wanted_topics", subset.topics or ())
     _fill(database, "wanted_types", subset.types or ())
-    for name, query in join_steps(subset):
+    for name, query in join_steps(subset, is_rdf=is_rdf):
         kind = "VIEW" if name in VIEWS else "TABLE"
         database.execute(f"CREATE {kind} {name} AS {query}")
-    return {what: int(number) for what, number in sorted(database.execute(COUNTS).fetchall())}
+    return {
+        what: int(number)
+        for what, number in sorted(database.execute(counts_query(is_rdf=is_rdf)).fetchall())
+    }
 
 
 def _fill(database: Database, table: str, ids: Iterable[str]) -> None:

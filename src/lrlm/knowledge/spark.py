@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge.extract import Extracted, KnowledgeFile
-from lrlm.knowledge.join import COUNTS, VIEWS, Subset, join_steps
-from lrlm.knowledge.sources import SourceFormat, parser_of
+from lrlm.knowledge.join import VIEWS, Subset, counts_query, join_steps
+from lrlm.knowledge.sources import DOCUMENTS, RDF, SourceFormat, parser_of
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES, NamePredicates
 from lrlm.knowledge.sources.tables import TableLayout
 from lrlm.knowledge.statements import StatementKind, Statements
 from lrlm.parquet_lines import is_parquet
@@ -40,6 +41,7 @@ def join_with_spark(
     folder: Path,
     *,
     language: str,
+    names: NamePredicates = NAME_PREDICATES,
     subset: Subset,
     master: str | None = None,
     max_bad: float = 0.001,
@@ -48,11 +50,17 @@ def join_with_spark(
     """Make the tables of a graph in `folder`, each a folder of Parquet."""
     for source in sources:
         _check_name(source.path)
+        if source.format in DOCUMENTS:
+            raise InputError(
+                f"{source.path}: a cluster cannot share the reading of {source.format}; convert it"
+                " to N-Triples or N-Quads, or build on one machine"
+            )
+    is_rdf = any(source.format in RDF for source in sources)
     with spark_session(master, "lrlm kg build") as spark:
         progress("reading with Spark", 0, 0)
         statements = None
         for number, source in enumerate(sources):
-            read = _statements(spark, number, source, language)
+            read = _statements(spark, number, source, (language, names))
             statements = read if statements is None else statements.unionAll(read)
         assert statements is not None
         _keep(spark, "statements", statements, folder)
@@ -60,13 +68,13 @@ def join_with_spark(
         for table, ids in (("wanted_topics", subset.topics), ("wanted_types", subset.types)):
             rows = [(each,) for each in sorted(set(ids or ()))]
             spark.createDataFrame(rows, "id STRING").createOrReplaceTempView(table)
-        for name, query in join_steps(subset):
+        for name, query in join_steps(subset, is_rdf=is_rdf):
             progress(f"making {name.replace('_', ' ')} with Spark", 0, 0)
             if name in VIEWS:
                 spark.sql(query).createOrReplaceTempView(name)
             else:
                 _keep(spark, name, spark.sql(query), folder)
-        counts = {row[0]: int(row[1]) for row in spark.sql(COUNTS).collect()}
+        counts = {row[0]: int(row[1]) for row in spark.sql(counts_query(is_rdf=is_rdf)).collect()}
     return Extracted(bad_lines, counts=dict(sorted(counts.items())))
 
 
@@ -88,12 +96,12 @@ def _keep(spark: "SparkSession", name: str, table: "DataFrame", folder: Path) ->
 
 
 def _statements(
-    spark: "SparkSession", number: int, source: KnowledgeFile, language: str
+    spark: "SparkSession", number: int, source: KnowledgeFile, wanted: tuple[str, NamePredicates]
 ) -> "DataFrame":
     """Give the statements of a file; lines keep their order by block, and within it by row."""
     lines = spark.read.option("lineSep", "\n").text(source.path.absolute().as_uri())
     lines = lines.selectExpr("CAST(value AS BINARY) AS line", "_metadata.file_block_start AS block")
-    parse = partial(_parse, number, source.format, source.layout, language)
+    parse = partial(_parse, number, source.format, source.layout, wanted)
     return lines.mapInArrow(parse, _COLUMNS)
 
 
@@ -104,7 +112,7 @@ def _parse(
     number: int,
     format: SourceFormat,  # noqa: A002
     layout: TableLayout | None,
-    language: str,
+    wanted: tuple[str, NamePredicates],
     batches: Iterator["pa.RecordBatch"],
 ) -> Iterator["pa.RecordBatch"]:
     """Parse the lines of a task, on the machine that Spark gives it to."""
@@ -114,12 +122,12 @@ def _parse(
     for batch in batches:
         for block in pc.unique(batch["block"]).to_pylist():
             of_block = batch.filter(pc.equal(batch["block"], block))
-            statements = Statements()
+            statements = Statements(number)
             lines = of_block["line"].to_pylist()
-            _parser(format, language, layout)(lines, statements)
+            _parser(format, *wanted, layout)(lines, statements)
             statements.counts["lines"] += len(lines)
             rows = len(statements.rows)
-            table = statements.to_table(source=number, block=block, first_row=row)
+            table = statements.to_table(block=block, first_row=row)
             row += rows
             yield from table.to_batches()
 

@@ -6,7 +6,7 @@ what was left out. Two engines can then work on the same table with the same SQL
     source, block, row   where it stood in the input; the order of names follows from it
     kind                 what it says, a `StatementKind`
     subject              the entity it is about; for a count, what is counted
-    type                 the relation type, for facts
+    type                 the relation type, for facts; for names of RDF, the rank of what gives them
     object               the object's id, the literal, or the name
     unit                 the id of a quantity's unit
 """
@@ -87,9 +87,10 @@ def checked_id(field: str, id_: str) -> str:
 
 
 class Statements:
-    """Collects the statements of a block of lines."""
+    """Collects the statements of a block of lines of one source."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: int = 0) -> None:
+        self.source = source
         self.rows: list[StatementRow] = []
         """Parsers append facts and redirects here: texts cleaned, ids exactly as they are."""
         self.counts: Counter[str] = Counter()
@@ -109,7 +110,7 @@ class Statements:
         """Remember a remark on a line; the same remark on further lines is not repeated."""
         self.notes.setdefault(remark, line)
 
-    def to_table(self, *, source: int, block: int, first_row: int = 0) -> "pa.Table":
+    def to_table(self, *, block: int, first_row: int = 0) -> "pa.Table":
         """Lay the statements out in columns, those about the input itself last."""
         import pyarrow as pa
 
@@ -126,7 +127,7 @@ class Statements:
         columns = list(zip(*rows, strict=True)) or [()] * 5
         size = len(rows)
         arrays = [
-            pa.repeat(pa.scalar(source, pa.int32()), size),
+            pa.repeat(pa.scalar(self.source, pa.int32()), size),
             pa.repeat(pa.scalar(block, pa.int64()), size),
             pa.array(places, pa.int64()),
             *(

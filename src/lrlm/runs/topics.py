@@ -1,4 +1,4 @@
-"""Find the topic that a user names: in a JSON file, a knowledge graph, a corpus or miniworld."""
+"""Find the topic that a user names: in a file, a graph, a corpus, an endpoint or miniworld."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +8,7 @@ from lrlm.corpora import Corpus
 from lrlm.corpora.miniworld.facts import topics as miniworld_topics
 from lrlm.errors import CorpusNotFoundError, FormatError, InputError, TopicLookupError
 from lrlm.knowledge import KnowledgeGraph, Topic
+from lrlm.knowledge.endpoint import WIKIDATA, SparqlEndpoint
 from lrlm.knowledge.topic import near_matches
 from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
@@ -16,7 +17,7 @@ from lrlm.runs.shipped import SHIPPED
 class TopicLookup(Protocol):
     """Finds topics by id or by name."""
 
-    def topic(self, name: str) -> Topic:
+    def topic(self, name: str, /) -> Topic:
         """Find a topic, or say which ones are near."""
 
 
@@ -71,11 +72,22 @@ class _TopicsOfTraining:
 
 
 def topics_for(
-    run: Run, *, graph: Path | str | None = None, corpus: Path | str | None = None
+    run: Run,
+    *,
+    graph: Path | str | None = None,
+    corpus: Path | str | None = None,
+    endpoint: str | None = None,
 ) -> TopicLookup:
-    """Open a knowledge graph or a corpus; without either, what the run was trained on."""
-    if graph is not None and corpus is not None:
-        raise InputError("topics are looked up in one place: name a graph or a corpus, not both")
+    """Open a graph, a corpus or a SPARQL endpoint; without any, what the run was trained on.
+
+    The endpoint is an address, or `wikidata`.
+    """
+    if sum(place is not None for place in (graph, corpus, endpoint)) > 1:
+        raise InputError(
+            "topics are looked up in one place: name a graph, a corpus or an endpoint, and no other"
+        )
+    if endpoint is not None:
+        return SparqlEndpoint(WIKIDATA if endpoint == "wikidata" else endpoint)
     if graph is not None:
         return _GraphTopics(KnowledgeGraph.open(graph))
     if corpus is not None:

@@ -12,6 +12,7 @@ one.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from lrlm.characters import NOT_ON_A_LINE, clean_name
@@ -125,6 +126,16 @@ def parse_id(line: str) -> str:
         return parse_title(line).entity
     (id_,) = _FORMS.cells(line)
     return checked_id("id", _text(id_))
+
+
+def parser_of_table(layout: TableLayout) -> Callable[[Sequence[bytes], Statements], None]:
+    """Give what adds the lines of a table with this layout to statements."""
+    add = {
+        TableKind.TRIPLES: add_triples,
+        TableKind.FORMS: add_forms,
+        TableKind.WIDE: add_wide,
+    }[layout.kind]
+    return partial(add, layout)
 
 
 def add_triples(layout: TableLayout, lines: Sequence[bytes], out: Statements) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lrlm.knowledge.sources.ntriples import NTriples, date_of, unescape
+from lrlm.knowledge.sources.ntriples import unescape
+from lrlm.knowledge.sources.wikidata_ntriples import NTriples, date_of
 from lrlm.knowledge.statements import StatementKind, Statements
 
 Q = "<http://www.wikidata.org/entity/"
