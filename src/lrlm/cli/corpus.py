@@ -14,7 +14,8 @@ from lrlm.corpora import Corpus, LetterCase, build_corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.errors import InputError
 from lrlm.look import counted
-from lrlm.report.corpus_views import article_view, corpus_table
+from lrlm.report.corpus_views import article_view, corpus_sheet
+from lrlm.report.sheet import to_terminal
 from lrlm.text import Profile
 
 app = typer.Typer(
@@ -140,7 +141,7 @@ def stats(
         figures = {split: corpus.statistics(split) for split in corpus.splits}
         print_json(figures)
     else:
-        output.print(corpus_table(corpus))
+        output.print(to_terminal(corpus_sheet(corpus)))
 
 
 @app.command(epilog="Example: lrlm corpus show miniworld France.1")

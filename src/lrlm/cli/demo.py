@@ -14,7 +14,8 @@ from lrlm.cli.options import cores
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.report.corpus_views import article_view, corpus_table
+from lrlm.report.corpus_views import article_view, corpus_sheet
+from lrlm.report.sheet import to_terminal
 
 FORMAT = "lrlm demo"
 VERSION = 1
@@ -53,7 +54,7 @@ def demo(
     with progress_of("articles") as progress:
         corpus = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
     folder = escape(str(corpus.folder))
-    output.print(corpus_table(corpus))
+    output.print(to_terminal(corpus_sheet(corpus)))
     output.print()
     output.print(article_view(next(corpus.documents("test")), palette=palette()))
     output.print(
@@ -92,7 +93,6 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     # Here, for the libraries behind it take seconds to load.
     from lrlm.evaluation.side_by_side import evaluate
     from lrlm.report.evaluation_tables import evaluation_sheets
-    from lrlm.report.sheet import to_terminal
     from lrlm.runs.sizes import change
     from lrlm.training.environment import Reporter
     from lrlm.training.train import train
