@@ -3,7 +3,7 @@
 import shutil
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -14,13 +14,19 @@ from lrlm.cli.options import cores
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
+from lrlm.errors import MissingExtraError
 from lrlm.report.corpus_views import article_view, corpus_sheet
 from lrlm.report.sheet import to_terminal
+
+if TYPE_CHECKING:
+    from lrlm.evaluation.results import Evaluation
 
 FORMAT = "lrlm demo"
 VERSION = 1
 MODELS = ("vanilla", "nklm", "lrlm")
 """What is compared, as in the paper's main table."""
+MENTIONS = 4
+"""Topics about which texts are written to count the names in them: few, for it takes its time."""
 
 
 def demo(
@@ -42,7 +48,10 @@ def demo(
         float, typer.Option(min=0.1, help="Minutes for the heads of a pretrained language model.")
     ] = 4.0,
 ) -> None:
-    """Build the corpus that comes with lrlm, train three models on it and compare them."""
+    """Build the corpus that comes with lrlm, train three models on it and compare them.
+
+    At the end a page tells what came out: report/index.html in the folder.
+    """
     start = time.perf_counter()
     _prepare(out)
     if pretrained is not None:
@@ -124,3 +133,32 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     for sheet in evaluation_sheets(evaluation):
         output.print()
         output.print(to_terminal(sheet))
+    output.print()
+    _report(runs, out / "report", corpus, evaluation)
+
+
+def _report(runs: list[Path], out: Path, corpus: Corpus, evaluation: "Evaluation") -> None:
+    """Write the page about what was compared; without the library that draws, say how to get it."""
+    from lrlm.report.writing import write_report
+
+    try:
+        with progress_of("topics") as progress:
+            page = write_report(
+                runs,
+                out,
+                corpus=corpus,
+                evaluation=evaluation,
+                title="Three models of miniworld",
+                topics=2,
+                mentions=MENTIONS,
+                overwrite=True,
+                progress=progress,
+            )
+    except MissingExtraError as error:
+        output.print(f"There is no report: {escape(str(error))}", highlight=False, soft_wrap=True)
+        return
+    output.print(
+        f"The report is [bold]{escape(str(page))}[/]: open it in a browser.",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -75,7 +75,7 @@ def page_figure(draw: Draw, *, name: str, title: str) -> str:
 def _inline(svg: str, *, name: str, title: str) -> str:
     """Turn a file into a part of a page: no head, ids of its own, the page's colours and fonts."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<(metadata|style)\b.*?</\1>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(href="|url\()#', rf"\1#{name}-", svg)
     svg = re.sub(r"#fe1([0-9a-f]{3})", lambda found: f"var(--run{int(found[1], 16)})", svg)
@@ -84,4 +84,7 @@ def _inline(svg: str, *, name: str, title: str) -> str:
     svg = svg.replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
     (view,) = re.findall(r'viewBox="[^"]+"', svg)
     body = svg[svg.index(">") + 1 :]
-    return f'<svg class="figure" {view} role="img" aria-label="{html_text(title)}">{body}'
+    return (
+        f'<svg class="figure" {view} role="img" aria-label="{html_text(title)}"'
+        f' stroke-linejoin="round">{body}'
+    )

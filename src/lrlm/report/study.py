@@ -87,7 +87,7 @@ def make_study(
     documents: int | None = None,
     evaluation: Evaluation | None = None,
     topics: int = 3,
-    mentions: int = 20,
+    mentions: int = 10,
     seed: int = 0,
     device: str = "auto",
     progress: Progress = silent,

@@ -29,7 +29,7 @@ def write_report(
     evaluation: Evaluation | None = None,
     title: str | None = None,
     topics: int = 3,
-    mentions: int = 20,
+    mentions: int = 10,
     seed: int = 0,
     device: str = "auto",
     overwrite: bool = False,
