@@ -46,7 +46,9 @@ def check_page(page: str) -> ReadPage:
     read = ReadPage(page)
     ids = read.values("id")
     assert [name for name, count in Counter(ids).items() if count > 1] == []
-    pointed = [value.removeprefix("#") for key in ("href", "xlink:href") for value in read.values(key)]
+    pointed = [
+        value.removeprefix("#") for key in ("href", "xlink:href") for value in read.values(key)
+    ]
     pointed += [*read.values("aria-labelledby"), *read.values("aria-describedby")]
     assert set(pointed) <= set(ids)
     for _, attributes in read.tags:

@@ -116,13 +116,15 @@ def test_without_truth_the_measure_is_another_one() -> None:
     examples = BestAndWorst(LATENT, (AnnotatedExample(DOCUMENT, annotation(), ()),), ())
     read = check_page(study_page(study(examples=examples)))
     assert "the perplexity of the text, since the true mentions are not known" in read.text
-    assert "for the truth" not in read.text
+    assert "probability of the truth" not in read.text
 
 
 def test_names_stay_names() -> None:
     runs = [
         replace(run, name=HOSTILE + str(number), model_label=f"a$b_{HOSTILE}$")
-        for number, run in enumerate((result("vanilla", 20.0), JOINT, replace(LATENT, significance={})))
+        for number, run in enumerate(
+            (result("vanilla", 20.0), JOINT, replace(LATENT, significance={}))
+        )
     ]
     document = replace(DOCUMENT, title=HOSTILE, text=HOSTILE + DOCUMENT.text)
     page = study_page(

@@ -25,8 +25,6 @@ FORMAT = "lrlm demo"
 VERSION = 1
 MODELS = ("vanilla", "nklm", "lrlm")
 """What is compared, as in the paper's main table."""
-MENTIONS = 4
-"""Topics about which texts are written to count the names in them: few, for it takes its time."""
 
 
 def demo(
@@ -149,8 +147,6 @@ def _report(runs: list[Path], out: Path, corpus: Corpus, evaluation: "Evaluation
                 corpus=corpus,
                 evaluation=evaluation,
                 title="Three models of miniworld",
-                topics=2,
-                mentions=MENTIONS,
                 overwrite=True,
                 progress=progress,
             )

@@ -68,7 +68,5 @@ def annotated_examples(
                 if not place.is_right
             ),
         )
-        for document, found, annotation in zip(
-            linked, judged, annotate(run, linked), strict=True
-        )
+        for document, found, annotation in zip(linked, judged, annotate(run, linked), strict=True)
     ]

@@ -91,7 +91,9 @@ def html_fragment(text: GeneratedText) -> str:
 
 def _article(text: GeneratedText, hue_of: Mapping[str, int]) -> str:
     about = html_text(summary(text))
-    return f'<article><p class="summary">{about}</p><p>{generated_pieces(text, hue_of)}</p></article>'
+    return (
+        f'<article><p class="summary">{about}</p><p>{generated_pieces(text, hue_of)}</p></article>'
+    )
 
 
 def generated_pieces(text: GeneratedText, hue_of: Mapping[str, int]) -> str:

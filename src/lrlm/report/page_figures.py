@@ -56,7 +56,7 @@ def page_figure(draw: Draw, *, name: str, title: str) -> str:
     from matplotlib.figure import Figure
 
     ink, quiet, line = (_NAMED_COLOURS[each] for each in ("ink", "quiet", "line"))
-    settings: dict[str, Any] = {
+    settings: Any = {
         "axes.edgecolor": line, "axes.labelcolor": quiet, "axes.labelsize": 9,
         "axes.grid": True, "axes.axisbelow": True, "grid.color": line, "grid.linewidth": 0.6,
         "axes.spines.top": False, "axes.spines.right": False, "font.sans-serif": ["DejaVu Sans"],

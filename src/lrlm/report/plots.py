@@ -88,7 +88,8 @@ def relation_lines(
     def draw(axes: Any) -> None:
         places = range(len(bins))
         for number, (line, look) in enumerate(zip(lines, looks, strict=True)):
-            _line(axes, places, line, look, colours[number], label=names and names[number])
+            label = None if names is None else names[number]
+            _line(axes, places, line, look, colours[number], label=label)
         ranges = [
             f"{each.fewest}" if each.fewest == each.most else f"{each.fewest}–{each.most}"
             for each in bins

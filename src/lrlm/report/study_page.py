@@ -123,7 +123,8 @@ def _sections(study: Study, looks: Sequence[RunLook]) -> Iterator[_Section]:
         "samples",
         "Samples side by side",
         "What each model writes about the same topics. Copied names are marked with the relation"
-        " that they came through; words that were spelled letter by letter are in italics.",
+        " that they came through; those copied only in part have a dashed line below. Words that"
+        " were spelled letter by letter are in italics.",
         samples_html(study) if study.samples else None,
         "No texts were written: it was not asked for.",
     )

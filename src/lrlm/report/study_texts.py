@@ -140,11 +140,13 @@ def _example(
         f"perplexity {shown_perplexity(annotation.perplexity)}",
     ]
     if document.id in truth:
-        about.insert(0, f"{percent(truth[document.id])} for the truth")
+        about.insert(0, f"mean probability of the truth {percent(truth[document.id])}")
+    mistakes = ""
+    if example.mistakes:
+        mistakes = to_html(mistakes_sheet(example.mistakes, document.title))
+    elif document.id in truth:
+        about.append("every most probable explanation is true")
     text = annotated_text(annotation, threshold=_THRESHOLD, hue_of=hue_of, name=name)
-    mistakes = (
-        to_html(mistakes_sheet(example.mistakes, document.title)) if example.mistakes else ""
-    )
     return (
         f'<article class="example {verdict.lower()}"><h3><small>{verdict}</small>'
         f' {html_text(document.title)}</h3><p class="summary">{html_text(" · ".join(about))}</p>'

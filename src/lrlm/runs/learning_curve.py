@@ -50,12 +50,16 @@ class LearningCurve:
     @property
     def updates(self) -> int:
         """Updates of the weights in all, as far as the metrics go."""
-        return max((point.update for point in (*self.losses, *self.validations)), default=0)
+        return max((point.update for point in self._points), default=0)
 
     @property
     def seconds(self) -> float:
         """The time of training and validating."""
-        return max((point.seconds for point in (*self.losses, *self.validations)), default=0.0)
+        return max((point.seconds for point in self._points), default=0.0)
+
+    @property
+    def _points(self) -> list[LossPoint | ValidationPoint]:
+        return [*self.losses, *self.validations]
 
 
 def read_learning_curve(folder: AnyPath) -> LearningCurve | None:
