@@ -11,11 +11,13 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDTH, HEIGHT = 1100, 1560
+WIDTH, HEIGHT = 1100, 1740
 LEFT_OUT = """
 #corpus, #runs, #relations, #calibration, #mentions, #examples, nav,
-#learning .scroll, #learning .scroll ~ *, #samples .cards ~ * { display: none; }
+#learning .scroll, #learning .scroll ~ *, #samples .cards ~ *, #samples details,
+.lead, .note { display: none; }
 section { margin-top: 1.8rem; padding-top: 1.2rem; }
+h2 { margin-bottom: .8rem; }
 .notes { display: none; }
 """
 """A picture shows the beginning and some of the parts; the page has them all."""

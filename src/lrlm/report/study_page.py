@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from lrlm.annotation.html import SCRIPT as ANNOTATION_SCRIPT
 from lrlm.annotation.html import STYLE as ANNOTATION_STYLE
+from lrlm.evaluation.document_scores import Spelling
 from lrlm.evaluation.results import RunResult
 from lrlm.generation.views import STYLE as GENERATION_STYLE
-from lrlm.look import counted, html_text, page, percent, shown_perplexity
+from lrlm.look import counted, html_text, page, percent
 from lrlm.report.evaluation_tables import (
     annotation_sheet,
     bins_sheet,
@@ -168,7 +169,7 @@ def _findings(study: Study) -> str:
         return ""
     number = perplexities.index(min(known))
     best, names = evaluation.runs[number], labels(evaluation.runs)
-    tiles = [(shown_perplexity(min(known)), "lowest perplexity", names[number])]
+    tiles = [(f"{min(known):,.2f}", "lowest perplexity", names[number])]
     tiles += [each for each in (_advantage(study, best), _contested(study, names)) if each]
     notes = "".join(f"<li>{html_text(note)}</li>" for note in marks_explained([best]))
     return (
@@ -186,15 +187,16 @@ def _findings(study: Study) -> str:
 def _advantage(study: Study, best: RunResult) -> tuple[str, str, str] | None:
     """Say how much better the best run is than the better baseline on its backbone."""
     evaluation = study.evaluation
-    for found in best.significance.values():
-        (baseline,) = (run for run in evaluation.runs if run.name == found.baseline)
-        own, other = (evaluation.perplexities(run)["perplexity"] for run in (best, baseline))
-        if own is None or other is None or own >= other:
-            return None
-        p = "p < 0.0001" if found.p < 0.0001 else f"p = {found.p:.4f}"
-        name = labels(evaluation.runs)[evaluation.runs.index(baseline)]
-        return f"−{100 * (1 - own / other):.1f} %", f"against {name}", p
-    return None
+    found = best.significance.get(Spelling.OPEN)
+    if found is None:
+        return None
+    (baseline,) = (run for run in evaluation.runs if run.name == found.baseline)
+    own, other = (evaluation.perplexities(run)["perplexity"] for run in (best, baseline))
+    if own is None or other is None or own >= other:
+        return None
+    p = "p < 0.0001" if found.p < 0.0001 else f"p = {found.p:.4f}"
+    name = labels(evaluation.runs)[evaluation.runs.index(baseline)]
+    return f"−{100 * (1 - own / other):.1f} %", f"perplexity against {name}", p
 
 
 def _contested(study: Study, names: Sequence[str]) -> tuple[str, str, str] | None:
