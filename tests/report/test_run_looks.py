@@ -18,6 +18,7 @@ def test_models_differ_in_colour_and_backbones_in_their_line() -> None:
     assert len({(look.dark, look.dashes) for look in looks}) == len(runs)
     assert looks[0].light == looks[1].light
     assert looks[0].dashes != looks[1].dashes
+    assert [look.is_hollow for look in looks[:2]] == [False, True]  # where a point is no line
 
 
 def test_runs_of_the_same_kind_differ_in_colour() -> None:

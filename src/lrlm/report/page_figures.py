@@ -41,11 +41,12 @@ def run_key(number: int, look: RunLook) -> str:
     """Draw a short piece of a run's line, for a legend."""
     dashes = " ".join(f"{1.8 * length:g}" for length in look.dashes)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    hollow = ' fill="none"' if look.is_hollow else ""
     return (
         f'<svg class="key" viewBox="0 0 34 10" aria-hidden="true" style="color: var(--run{number})"'
         ' fill="currentColor" stroke="currentColor">'
         f'<path d="M0 5h34" stroke-width="1.8" fill="none"{dashed}/>'
-        f'<g stroke-width="0">{_MARKER_SHAPES[look.marker]}</g></svg>'
+        f"<g{hollow}>{_MARKER_SHAPES[look.marker]}</g></svg>"
     )
 
 

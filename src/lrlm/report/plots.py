@@ -166,9 +166,14 @@ def reliability_lines(
             _line(axes, confidences, accuracies, look, colour, has_markers=False)
             sizes = [12 + 90 * each.places / most for each in filled]
             axes.scatter(
-                confidences, accuracies, s=sizes, color=colour, marker=look.marker, zorder=3,
-                linewidths=0,
-            )  # fmt: skip
+                confidences,
+                accuracies,
+                s=sizes,
+                facecolors="none" if look.is_hollow else colour,
+                edgecolors=colour,
+                marker=look.marker,
+                zorder=3,
+            )
         axes.set_xlabel("probability of the best explanation")
         axes.set_ylabel("share of them that are true")
         axes.set_xlim(-0.03, 1.03)
@@ -207,6 +212,7 @@ def _line(
         color=colour,
         linestyle=(0, look.dashes) if look.dashes else "-",
         marker=look.marker if has_markers else "",
+        markerfacecolor="none" if look.is_hollow else colour,
         markersize=5,
         linewidth=1.8,
         label=label,

@@ -18,6 +18,8 @@ class RunLook:
     """Lengths of strokes and gaps, in widths of the line; none for a line without gaps."""
     marker: str
     """As matplotlib names it."""
+    is_hollow: bool
+    """Whether only the outline of the marker is drawn."""
 
 
 _COLOURS = {
@@ -50,6 +52,9 @@ def run_looks(runs: Sequence[RunResult]) -> list[RunLook]:
         free = [each for each in choices if (each[0], run.backbone) not in taken]
         light, dark = (free or choices)[0]
         taken.add((light, run.backbone))
-        dashes = _DASHES[backbones.index(run.backbone) % len(_DASHES)]
-        looks.append(RunLook(light, dark, dashes, _MARKERS.get(run.kind, "X")))
+        place = backbones.index(run.backbone)
+        marker = _MARKERS.get(run.kind, "X")
+        looks.append(
+            RunLook(light, dark, _DASHES[place % len(_DASHES)], marker, is_hollow=place % 2 == 1)
+        )
     return looks
