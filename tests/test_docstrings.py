@@ -38,6 +38,7 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm.training.train": ["TrainedRun", "train"],
     "lrlm.training.wrapping": ["wrap"],
     "lrlm.evaluation": ["evaluate", "Evaluation"],
+    "lrlm.report.writing": ["write_report"],
     "lrlm.backbones": ["LstmConfig", "TransformerXlConfig", "Pretrained", "register_backbone"],
     "lrlm.text": ["tokenise", "TokenSpace", "perplexity_per_word", "bits_per_byte"],
     "lrlm.runs.token_spaces": ["register_token_space", "VocabularyConfig"],

@@ -231,6 +231,7 @@ PUBLIC = {
     "Annotation", "BadText", "Corpus", "Evaluation", "GeneratedText", "KnowledgeGraph", "LrlmError",
     "LstmConfig", "Model", "Pretrained", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
     "TransformerXlConfig", "__version__", "build_corpus", "evaluate", "load", "train", "wrap",
+    "write_report",
 }  # fmt: skip
 
 

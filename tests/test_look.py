@@ -1,5 +1,8 @@
 """What all views share: how numbers are written, which colours types have."""
 
+import base64
+import hashlib
+
 import pytest
 from rich.color import ColorSystem
 from rich.style import Style
@@ -11,6 +14,7 @@ from lrlm.look import (
     fragment,
     hues,
     marked_name,
+    page,
     percent,
     shown_perplexity,
     terminal_styles,
@@ -69,3 +73,10 @@ def test_a_fragment_escapes_what_it_is_given() -> None:
     assert "&lt;b&gt;<small" in mark
     assert "&quot;t&quot;</small>" in mark
     assert "&lt;p&gt;" in fragment("<p>", mark)
+
+
+def test_a_page_runs_no_script_but_its_own() -> None:
+    script = "let a = 1;"
+    fingerprint = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{fingerprint}'" in page("t", "<p></p>", script=script)
+    assert "script-src 'none'" in page("t", "<p></p>")

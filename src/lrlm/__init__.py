@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lrlm.evaluation import Evaluation, evaluate
     from lrlm.generation.generated_text import GeneratedText
     from lrlm.model import Model, load
+    from lrlm.report.writing import write_report
     from lrlm.runs.config import RunConfig
     from lrlm.training.train import TrainedRun, train
     from lrlm.training.wrapping import wrap
@@ -57,6 +58,7 @@ __all__ = [
     "load",
     "train",
     "wrap",
+    "write_report",
 ]
 
 _LOADED_WHEN_USED = {
@@ -77,6 +79,7 @@ _LOADED_WHEN_USED = {
     "load": "lrlm.model",
     "train": "lrlm.training.train",
     "wrap": "lrlm.training.wrapping",
+    "write_report": "lrlm.report.writing",
 }
 """Where the public names are that load PyTorch or pyarrow, which takes seconds."""
 

@@ -1,5 +1,7 @@
 """How results look wherever they are shown: numbers in words, colours, the frame of a web page."""
 
+import base64
+import hashlib
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import product
@@ -97,6 +99,8 @@ _PAGE = Template("""<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; \
+form-action 'none'; style-src 'unsafe-inline'; script-src $script_source">
 <title>$title</title>
 <style>$style</style>
 </head>
@@ -130,9 +134,12 @@ article .name::after { content: attr(data-type); margin-left: .45em; font-size: 
 def page(title: str, body: str, *, style: str = "", script: str = "") -> str:
     """Make a page that is one file, light or dark, and needs no network.
 
-    All parts are HTML: whatever users wrote in them must be escaped already.
+    All parts are HTML: whatever users wrote in them must be escaped already. Should a part ever
+    hold more than it should, the browser still runs no script but this one, and loads nothing.
     """
+    fingerprint = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return _PAGE.substitute(
+        script_source=f"'sha256-{fingerprint}'" if script else "'none'",
         title=title,
         style=_STYLE + style,
         body=body,

@@ -82,7 +82,8 @@ def test_a_page_needs_nothing_else() -> None:
     page = annotation_to_html(annotation())
     for _, attributes in Page(page).tags:
         assert not {"src", "href", "onclick", "onload"} & set(attributes)
-    assert "http" not in page
+    assert "://" not in page
+    assert "default-src 'none'" in page
     assert "url(" not in page
     assert "@import" not in page
     assert "prefers-color-scheme: dark" in page

@@ -218,6 +218,10 @@ def test_the_demo_trains_and_compares_three_models(
     for model in ("Vanilla LM", "NKLM", "LRLM"):
         assert model in output
     assert re.search(r"All of it took [\d.]+ minutes", output)
+    assert re.search(r"The report is .*/demo/report/index.html: open it", output)
+    page = (tmp_path / "demo" / "report" / "index.html").read_text()
+    assert "Three models of miniworld" in page
+    assert 'class="nothing"' not in page
     runs = sorted(path.name for path in (tmp_path / "demo" / "runs").iterdir())
     assert [name for name in runs if not name.startswith(".")] == ["lrlm", "nklm", "vanilla"]
 

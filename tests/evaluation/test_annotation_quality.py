@@ -1,6 +1,7 @@
 """Accuracy and calibration of places made by hand, against plain numpy."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from lrlm.evaluation import (
     contested,
     reliability,
 )
+from lrlm.evaluation.annotation_quality import truth_by_document
+from lrlm.text import GoldMention
 from tests.evaluation.made import place
 
 
@@ -95,3 +98,21 @@ def test_without_places_there_is_no_accuracy() -> None:
     quality = annotation_quality([])
     assert quality.overall.accuracy is None
     assert quality.overall.calibration_error == 0
+
+
+def test_the_truth_has_the_probability_of_all_that_agrees_with_it() -> None:
+    typed = replace(place(0.7, candidates=2), gold=GoldMention(0, 2, "type 0", "object"))
+    assert typed.truth_probability == 0.7
+    assert replace(typed, gold=GoldMention(0, 2, "type 1", "object")).truth_probability == 0.0
+    assert replace(typed, gold=GoldMention(0, 2, None, "object")).truth_probability == 0.7
+    assert place(0.7, truth=Way.WORDS).truth_probability == 0.0
+
+
+def test_the_truth_of_a_document_is_the_mean_over_its_places() -> None:
+    gold = GoldMention(0, 2, "type 0", None)
+    places = [
+        replace(place(confidence), gold=gold, document=document)
+        for confidence, document in ((0.5, "a"), (1.0, "a"), (0.25, "b"))
+    ]
+    assert truth_by_document(places) == {"a": 0.75, "b": 0.25}
+    assert truth_by_document([]) == {}

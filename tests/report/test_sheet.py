@@ -1,11 +1,11 @@
-"""One table in three renderings."""
+"""One table in four renderings."""
 
 import io
 
 import pytest
 from rich.console import Console
 
-from lrlm.report.sheet import Cell, Sheet, to_latex, to_markdown, to_terminal
+from lrlm.report.sheet import Cell, Sheet, to_html, to_latex, to_markdown, to_terminal
 
 SHEET = Sheet(
     "A_b & c, 5 %",
@@ -50,6 +50,26 @@ def test_markdown_is_escaped() -> None:
         "† with one annotation",
         "",
         "p: \\* p \\< 0.05, \\*\\* p \\< 0.01",
+    ]
+
+
+def test_html_is_escaped() -> None:
+    assert to_html(SHEET).splitlines() == [
+        '<div class="scroll" role="region" tabindex="0" aria-label="A_b &amp; c, 5 %"><table>',
+        "<caption>A_b &amp; c, 5 %</caption>",
+        '<thead><tr><th scope="col">model</th><th scope="col" class="number">p|q</th></tr></thead>',
+        "<tbody>",
+        (
+            '<tr><th scope="row">NKLM<sup>†</sup></th>'
+            '<td class="number"><b>&lt; 3.50</b><sup>**</sup></td></tr>'
+        ),
+        '<tr><th scope="row">[bold]x</th><td class="number">–</td></tr>',
+        "</tbody>",
+        "</table></div>",
+        (
+            '<ul class="notes"><li>† with one annotation</li>'
+            "<li>p: * p &lt; 0.05, ** p &lt; 0.01</li></ul>"
+        ),
     ]
 
 

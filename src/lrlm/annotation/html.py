@@ -33,14 +33,14 @@ def annotation_to_html(annotation: Annotation, *, threshold: float = 0.5) -> str
     body = _BODY.substitute(
         summary=_summary(annotation, shown, threshold),
         legend=_legend(shown, hue_of),
-        text=_text(annotation, _with_candidates(annotation, shown), marked, hue_of),
+        text=annotated_text(annotation, threshold=threshold, hue_of=hue_of),
         rows="".join(
             _rows(span, is_shown=(span.start, span.end) in marked, hue_of=hue_of)
             for span in annotation.spans
         ),
         spans=f"{len(annotation.spans):,}",
     )
-    return page(html_text(annotation.topic), body, style=_STYLE, script=_SCRIPT)
+    return page(html_text(annotation.topic), body, style=STYLE + _PAGE_STYLE, script=SCRIPT)
 
 
 def html_fragment(annotation: Annotation, *, threshold: float = 0.5) -> str:
@@ -102,29 +102,33 @@ def _legend(shown: Sequence[Span], hue_of: Mapping[str, int]) -> str:
     )
 
 
-def _text(
-    annotation: Annotation,
-    spans: Sequence[Span],
-    marked: set[tuple[int, int]],
-    hue_of: Mapping[str, int],
+def annotated_text(
+    annotation: Annotation, *, threshold: float, hue_of: Mapping[str, int], name: str = "e"
 ) -> str:
+    """Write the text with its mentions above a threshold marked, for a page that has `STYLE`.
+
+    Explanations are hidden beside their span, until they are asked for. `name` begins the ids of
+    this text, where a page has several. Every relation type of the mentions has a hue.
+    """
+    shown = shown_spans(annotation, threshold)
+    marked = {(span.start, span.end) for span in shown}
     pieces, end = [], 0
-    for number, span in enumerate(spans):
+    for number, span in enumerate(_with_candidates(annotation, shown)):
+        is_mention = (span.start, span.end) in marked
         pieces.append(html_text(annotation.text[end : span.start]))
-        pieces.append(_mark(number, span, (span.start, span.end) in marked, hue_of))
+        pieces.append(_mark(f"{name}{number}", span, is_mention, hue_of))
         end = span.end
     return "".join(pieces) + html_text(annotation.text[end:])
 
 
-def _mark(number: int, span: Span, is_mention: bool, hue_of: Mapping[str, int]) -> str:
-    """Write a span with its explanations hidden beside it, until they are asked for."""
+def _mark(id_: str, span: Span, is_mention: bool, hue_of: Mapping[str, int]) -> str:
     lines = "".join(
         f"<span><i>{html_text(describe(each, span))}</i><b>{percent(each.probability)}</b></span>"
         for each in _first(span)
     )
     more = len(span.explanations) - _LISTED
     if more > 0:
-        lines += f"<span><i>{more:,} more, in the table</i></span>"
+        lines += f"<span><i>{more:,} more</i></span>"
     name = relation_type(span)
     look = (
         f'class="name" style="--hue:{hue_of[name]}" data-type="{html_text(name)}"'
@@ -132,8 +136,8 @@ def _mark(number: int, span: Span, is_mention: bool, hue_of: Mapping[str, int]) 
         else 'class="candidate"'
     )
     return (
-        f'<span {look} tabindex="0" aria-describedby="e{number}">{html_text(span.text)}'
-        f'<span class="why" role="tooltip" id="e{number}">{lines}</span></span>'
+        f'<span {look} tabindex="0" aria-describedby="{id_}">{html_text(span.text)}'
+        f'<span class="why" role="tooltip" id="{id_}">{lines}</span></span>'
     )
 
 
@@ -180,12 +184,7 @@ $rows
 </details>
 """)
 
-_STYLE = """
-.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 1.6rem;
-  padding: 0; font-size: .82rem; }
-.legend li { background: hsl(var(--hue) var(--fill)); border-radius: .35rem; padding: .1rem .5rem; }
-.legend b { font-weight: 600; }
-article { white-space: pre-wrap; overflow-wrap: break-word; line-height: 2.1; }
+STYLE = """
 .name, .candidate { position: relative; cursor: help; }
 .candidate { text-decoration: underline dotted var(--quiet); text-underline-offset: .3em; }
 :focus-visible { outline: 2px solid hsl(var(--hue, 210) var(--edge)); outline-offset: 1px; }
@@ -201,6 +200,16 @@ article { white-space: pre-wrap; overflow-wrap: break-word; line-height: 2.1; }
 .why > span:not(:first-child) { color: var(--quiet); }
 :is(.name, .candidate):is(:hover, :focus) > .why { display: block; }
 .quiet .why { display: none !important; }
+@media print { .why { display: none !important; } }
+"""
+"""How marked spans look, beyond what every page says."""
+
+_PAGE_STYLE = """
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 1.6rem;
+  padding: 0; font-size: .82rem; }
+.legend li { background: hsl(var(--hue) var(--fill)); border-radius: .35rem; padding: .1rem .5rem; }
+.legend b { font-weight: 600; }
+article { white-space: pre-wrap; overflow-wrap: break-word; line-height: 2.1; }
 details { margin-top: 2.4rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 summary { cursor: pointer; color: var(--quiet); }
 .scroll { overflow-x: auto; }
@@ -214,10 +223,9 @@ td:nth-last-child(3) { white-space: nowrap; }
 .share { white-space: nowrap; font-variant-numeric: tabular-nums; min-width: 7rem;
   background: linear-gradient(hsl(210 var(--fill)) 0 0) no-repeat 0 50% /
     calc(var(--share) * 100%) 1.5em; padding-left: .3rem; }
-@media print { .why { display: none !important; } }
 """
 
-_SCRIPT = """
+SCRIPT = """
 "use strict";
 const root = document.documentElement;
 const show = (event) => {
@@ -237,3 +245,4 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") root.classList.add("quiet");
 });
 """
+"""Keeps explanations on the screen, and hides them when Escape is pressed."""

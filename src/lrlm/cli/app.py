@@ -20,6 +20,7 @@ from lrlm.cli import (
     generate,
     kg,
     pack,
+    report,
     train,
     verify,
 )
@@ -49,6 +50,9 @@ app.command(
 )(train.train)
 app.command("evaluate", epilog="Example: lrlm evaluate runs/vanilla runs/lrlm --plot bins.png")(
     evaluate.evaluate
+)
+app.command("report", epilog="Example: lrlm report runs/vanilla runs/lrlm --out report")(
+    report.report
 )
 app.command("annotate", epilog="Example: lrlm annotate article.txt --topic Norway --format html")(
     annotate.annotate

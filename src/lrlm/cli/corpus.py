@@ -16,7 +16,8 @@ from lrlm.corpora.workers import UNKNOWN_TOPICS
 from lrlm.errors import InputError
 from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.look import counted
-from lrlm.report.corpus_views import article_view, corpus_table
+from lrlm.report.corpus_views import article_view, corpus_sheet
+from lrlm.report.sheet import to_terminal
 from lrlm.text import Profile
 
 app = typer.Typer(
@@ -144,7 +145,7 @@ def stats(
         figures = {split: corpus.statistics(split) for split in corpus.splits}
         print_json(figures)
     else:
-        output.print(corpus_table(corpus))
+        output.print(to_terminal(corpus_sheet(corpus)))
 
 
 @app.command(epilog="Example: lrlm corpus show miniworld France.1")

@@ -3,7 +3,7 @@
 import shutil
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -14,7 +14,12 @@ from lrlm.cli.options import cores
 from lrlm.cli.training_display import TrainingDisplay
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.report.corpus_views import article_view, corpus_table
+from lrlm.errors import MissingExtraError
+from lrlm.report.corpus_views import article_view, corpus_sheet
+from lrlm.report.sheet import to_terminal
+
+if TYPE_CHECKING:
+    from lrlm.evaluation.results import Evaluation
 
 FORMAT = "lrlm demo"
 VERSION = 1
@@ -41,7 +46,10 @@ def demo(
         float, typer.Option(min=0.1, help="Minutes for the heads of a pretrained language model.")
     ] = 4.0,
 ) -> None:
-    """Build the corpus that comes with lrlm, train three models on it and compare them."""
+    """Build the corpus that comes with lrlm, train three models on it and compare them.
+
+    At the end a page tells what came out: report/index.html in the folder.
+    """
     start = time.perf_counter()
     _prepare(out)
     if pretrained is not None:
@@ -53,7 +61,7 @@ def demo(
     with progress_of("articles") as progress:
         corpus = build_miniworld(out / "corpus", workers=cores(), overwrite=True, progress=progress)
     folder = escape(str(corpus.folder))
-    output.print(corpus_table(corpus))
+    output.print(to_terminal(corpus_sheet(corpus)))
     output.print()
     output.print(article_view(next(corpus.documents("test")), palette=palette()))
     output.print(
@@ -92,7 +100,6 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     # Here, for the libraries behind it take seconds to load.
     from lrlm.evaluation.side_by_side import evaluate
     from lrlm.report.evaluation_tables import evaluation_sheets
-    from lrlm.report.sheet import to_terminal
     from lrlm.runs.sizes import change
     from lrlm.training.environment import Reporter
     from lrlm.training.train import train
@@ -124,3 +131,30 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     for sheet in evaluation_sheets(evaluation):
         output.print()
         output.print(to_terminal(sheet))
+    output.print()
+    _report(runs, out / "report", corpus, evaluation)
+
+
+def _report(runs: list[Path], out: Path, corpus: Corpus, evaluation: "Evaluation") -> None:
+    """Write the page about what was compared; without the library that draws, say how to get it."""
+    from lrlm.report.writing import write_report
+
+    try:
+        with progress_of("topics") as progress:
+            page = write_report(
+                runs,
+                out,
+                corpus=corpus,
+                evaluation=evaluation,
+                title="Three models of miniworld",
+                overwrite=True,
+                progress=progress,
+            )
+    except MissingExtraError as error:
+        output.print(f"There is no report: {escape(str(error))}", highlight=False, soft_wrap=True)
+        return
+    output.print(
+        f"The report is [bold]{escape(str(page))}[/]: open it in a browser.",
+        highlight=False,
+        soft_wrap=True,
+    )

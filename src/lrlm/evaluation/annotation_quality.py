@@ -53,6 +53,8 @@ class Place:
     """Whether the best explanation is the true one."""
     is_overlapped: bool
     """Whether another candidate span shares a token with it."""
+    gold: GoldMention | None = None
+    """The true mention, where the place is one."""
 
     @property
     def confidence(self) -> float:
@@ -63,6 +65,16 @@ class Place:
     def candidates(self) -> int:
         """Relations that the place may be a copy of."""
         return sum(explanation.way is Way.RELATION for explanation in self.probabilities)
+
+    @property
+    def truth_probability(self) -> float:
+        """The probability of the true explanation."""
+        return sum(
+            probability
+            for explanation, probability in self.probabilities.items()
+            if explanation.way is self.truth
+            and (self.gold is None or _agrees(self.gold, explanation.fact))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,14 @@ def annotation_quality(places: Sequence[Place], *, unlinked: int = 0) -> Annotat
         unlinked=unlinked,
         reliability=tuple(reliability(places)),
     )
+
+
+def truth_by_document(places: Iterable[Place]) -> dict[str, float]:
+    """Give the mean probability of the true explanations in each document that has places."""
+    found: dict[str, list[float]] = {}
+    for place in places:
+        found.setdefault(place.document, []).append(place.truth_probability)
+    return {document: sum(each) / len(each) for document, each in found.items()}
 
 
 def contested(places: Iterable[Place]) -> list[Place]:
@@ -217,6 +237,7 @@ def _place(
         best=best,
         is_right=best.way is truth and (gold is None or _agrees(gold, best.fact)),
         is_overlapped=is_overlapped,
+        gold=gold,
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lrlm.evaluation.annotation_quality import AnnotationQuality
@@ -37,6 +37,9 @@ class RunResult:
     """Where the model has a posterior and the corpus knows the truth."""
     gold: GoldQuality | None = None
     """If it was asked for, where the model has a posterior."""
+    truth_probabilities: Mapping[str, float] = field(default_factory=dict)
+    """By document, the mean probability of the true explanation of a place; empty where the
+    model has no posterior or no truth is known."""
     model_label: str = ""
     """What tables call the model, as "LRLM"."""
     backbone_label: str = ""

@@ -14,6 +14,7 @@ from lrlm.evaluation.annotation_quality import (
     Place,
     annotation_quality,
     places_of,
+    truth_by_document,
 )
 from lrlm.evaluation.document_scores import (
     PublishedSpeller,
@@ -259,6 +260,7 @@ def _evaluate_run(
         significance={},
         annotation=(annotation_quality(places, unlinked=unlinked) if has_verdict else None),
         gold=gold_judge.quality() if gold_judge is not None and has_verdict else None,
+        truth_probabilities=truth_by_document(places),
     )
 
 

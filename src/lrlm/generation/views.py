@@ -68,7 +68,7 @@ def generated_to_html(texts: Sequence[GeneratedText], *, title: str, about: str)
     hue_of = hues(piece.type for text in texts for piece in text.pieces if piece.type is not None)
     articles = "\n".join(_article(text, hue_of) for text in texts)
     body = f'<p class="summary">{html_text(about)}</p>\n{articles}\n'
-    return page(html_text(title), body, style=_STYLE)
+    return page(html_text(title), body, style=STYLE + _PAGE_STYLE)
 
 
 def html_fragment(text: GeneratedText) -> str:
@@ -90,12 +90,22 @@ def html_fragment(text: GeneratedText) -> str:
 
 
 def _article(text: GeneratedText, hue_of: Mapping[str, int]) -> str:
+    about = html_text(summary(text))
+    return (
+        f'<article><p class="summary">{about}</p><p>{generated_pieces(text, hue_of)}</p></article>'
+    )
+
+
+def generated_pieces(text: GeneratedText, hue_of: Mapping[str, int]) -> str:
+    """Write a text with its pieces marked, for a page that has `STYLE`.
+
+    Every relation type of the pieces has a hue.
+    """
     parts, end = [], 0
     for piece in text.pieces:
         parts.append(html_text(text.text[end : piece.start]) + _mark(piece, hue_of))
         end = piece.end
-    about = html_text(summary(text))
-    return f'<article><p class="summary">{about}</p><p>{"".join(parts)}</p></article>'
+    return "".join(parts)
 
 
 def _mark(piece: Piece, hue_of: Mapping[str, int]) -> str:
@@ -124,12 +134,16 @@ _FRAGMENT_LOOKS = {
     "prompt": ' style="opacity:.7"',
 }
 
-_STYLE = """
+STYLE = """
+.partial { border-bottom: 2px dashed var(--quiet); }
+.spelled { font-style: italic; text-decoration: underline dotted var(--quiet); }
+.prompt { color: var(--quiet); }
+"""
+"""How pieces look, beyond what every page says."""
+
+_PAGE_STYLE = """
 article { border-top: 1px solid var(--line); margin-top: 1.6rem; padding-top: .6rem; }
 article .summary { margin: .3rem 0; }
 article p:last-child { white-space: pre-wrap; overflow-wrap: break-word; line-height: 2.1;
   margin: .4rem 0 0; }
-.partial { border-bottom: 2px dashed var(--quiet); }
-.spelled { font-style: italic; text-decoration: underline dotted var(--quiet); }
-.prompt { color: var(--quiet); }
 """

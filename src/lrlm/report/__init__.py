@@ -1,1 +1,1 @@
-"""Show evaluations and corpora as tables, figures and coloured text."""
+"""Show evaluations, corpora and studies as tables, figures, pages and coloured text."""

@@ -13,6 +13,7 @@ from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.linking import prune
 from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.look import PASTEL, terminal_styles
+from lrlm.report.sheet import Cell, Sheet
 from lrlm.text.document import LinkedDocument, Mention
 
 _FORMATS = {
@@ -23,22 +24,15 @@ _FORMATS = {
 }
 
 
-def corpus_table(corpus: Corpus) -> Table:
+def corpus_sheet(corpus: Corpus) -> Sheet:
     """Lay the statistics of all splits side by side."""
-    table = Table(
-        title=Text(f"Corpus {corpus.folder.resolve().name}", "italic"),
-        title_justify="left",
-        box=None,
-    )
-    table.add_column("")
-    for split in corpus.splits:
-        table.add_column(split, justify="right")
     columns = [corpus.statistics(split) for split in corpus.splits]
+    rows = []
     for name in columns[0] if columns else ():
         text = _FORMATS.get(name, "{:,.2f}")
         label = "frequent words (3 or more times)" if name == "frequent words" else name
-        table.add_row(label, *(text.format(figures[name]) for figures in columns))
-    return table
+        rows.append([Cell(label), *(Cell(text.format(figures[name])) for figures in columns)])
+    return Sheet(f"Corpus {corpus.folder.resolve().name}", ("", *corpus.splits), rows)
 
 
 def article_view(document: LinkedDocument, *, palette: Sequence[str] = PASTEL) -> Group:

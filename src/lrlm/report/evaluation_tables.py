@@ -38,7 +38,7 @@ def evaluation_sheets(evaluation: Evaluation) -> list[Sheet]:
         bins_sheet(evaluation),
         *([annotation_sheet(judged, evaluation)] if judged else []),
         *(reliability_sheet(run, evaluation) for run in judged),
-        *_gold_sheets(evaluation),
+        *gold_sheets(evaluation),
     ]
 
 
@@ -147,7 +147,7 @@ def reliability_sheet(run: RunResult, evaluation: Evaluation) -> Sheet:
     )
 
 
-def _gold_sheets(evaluation: Evaluation) -> list[Sheet]:
+def gold_sheets(evaluation: Evaluation) -> list[Sheet]:
     """Give the tables of gold mentions; none if they were not asked for."""
     if evaluation.gold is None:
         return []

@@ -1,4 +1,4 @@
-"""A table of plain cells, and how it is written for the terminal, in Markdown and in LaTeX."""
+"""A table of plain cells, and how it is written for terminals, pages, Markdown and LaTeX."""
 
 import itertools
 import re
@@ -10,6 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding, PaddingDimensions
 from rich.table import Table
 from rich.text import Text
+
+from lrlm.look import html_text
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -153,6 +155,37 @@ def to_latex(sheet: Sheet) -> str:
     caption = " ".join([f"{_latex(sheet.title)}.", *map(_latex, sheet.notes)])
     lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"]
     return "\n".join(lines) + "\n"
+
+
+def to_html(sheet: Sheet) -> str:
+    """Write a sheet as a part of a page; a table that is too wide for it can be scrolled."""
+    head = "".join(
+        f'<th scope="col"{_html_side(sheet, number)}>{html_text(column)}</th>'
+        for number, column in enumerate(sheet.columns)
+    )
+    rows = "\n".join(f"<tr>{_html_row(sheet, row)}</tr>" for row in sheet.rows)
+    notes = "".join(f"<li>{html_text(note)}</li>" for note in sheet.notes)
+    title = html_text(sheet.title)
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{title}"><table>\n'
+        f"<caption>{title}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{rows}\n</tbody>\n</table></div>\n"
+        + (f'<ul class="notes">{notes}</ul>\n' if notes else "")
+    )
+
+
+def _html_row(sheet: Sheet, row: Sequence[Cell]) -> str:
+    cells = []
+    for number, cell in enumerate(row):
+        mark = f"<sup>{html_text(cell.mark)}</sup>" if cell.mark else ""
+        text = f"<b>{html_text(cell.text)}</b>" if cell.is_best else html_text(cell.text)
+        tag = 'th scope="row"' if number == 0 else "td"
+        cells.append(f"<{tag}{_html_side(sheet, number)}>{text}{mark}</{tag[:2]}>")
+    return "".join(cells)
+
+
+def _html_side(sheet: Sheet, column: int) -> str:
+    return "" if column < sheet.text_columns else ' class="number"'
 
 
 def _line(cells: Iterable[str]) -> str:
