@@ -91,7 +91,9 @@ def test_the_threshold_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main([*command, "--max-unknown", "0.4"]) == 2
     told = capsys.readouterr().err
     assert "2 of 4 facts lead to an object without a name" in told
-    assert "(more than the allowed 40%) (allow more with --max-unknown)" in told
+    assert "(more than the allowed 40%) (or call entities by their ids with --ids" in told
+    assert main(["kg", "build", str(sources[1]), "--out", str(tmp_path / "graph")]) == 2
+    assert "(allow more with --max-unknown)" in capsys.readouterr().err
     assert main(command) == 0
     told = capsys.readouterr().err
     assert "warning: 2 of 4 facts lead to an object without a name" in told
