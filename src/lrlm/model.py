@@ -70,8 +70,8 @@ class Model:
         `KnowledgeGraph.topic` and `Corpus.topic`.
 
         >>> norway = model.topic("norway")
-        >>> norway.id, norway.relations[0]
-        ('Norway', Relation(type='borders', object='Finland', forms=('Finland',)))
+        >>> norway.id, norway.relations[0].type, norway.relations[0].object
+        ('Norway', 'capital', 'Oslo')
         """
         return self._topics.topic(name)
 
