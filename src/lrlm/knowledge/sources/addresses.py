@@ -119,8 +119,10 @@ def relation_label(address: str) -> str:
 
 def _local(address: str) -> str:
     """Give the last part of an address, behind the last # or /; "" for a mere host."""
-    if (slash := address.rfind("/")) > len("https://") and not _RARE.search(address, slash):
-        return address[slash + 1 :]  # nearly all of them
+    if (last_slash := address.rfind("/")) > len("https://") and not _RARE.search(
+        address, last_slash
+    ):
+        return address[last_slash + 1 :]  # nearly all of them
     _, is_web, rest = address.partition("://")
     if is_web:
         host, slash, path = rest.partition("/")
