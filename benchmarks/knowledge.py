@@ -42,11 +42,10 @@ def dump(folder: Path, items: int, suffix: str) -> Path:
 def measure(what: str, path: Path, workers: int) -> str:
     """Read or build in this process, and describe what it took."""
     source = KnowledgeFile(path, recognise(str(path), beginning_of(path)))
-    size = lines = 0
+    size, lines = 0.0, 0
     for part, text in file_parts(path, source.format):
-        size += part.end - part.start
+        size += (part.end - part.start) / 1e6
         lines += bytes(text).count(b"\n")
-    size /= 1_000_000
     before = time.process_time()
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:

@@ -39,6 +39,7 @@ _OPAQUE = re.compile(r"[A-Za-z]?[\d_.:-]*|[0-9A-Fa-f-]{16,}")
 """A number, a letter with a number (`Q42`), a hash or a UUID: nobody writes it in a text."""
 _IN_BRACKETS = re.compile(r"(.*\S)[ _]*\([^()]*\)")
 _WORD_BEGINS = re.compile(r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][^\W\dA-Z_])")
+_RARE = re.compile(r"[#%?]|/$")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 
 
@@ -118,6 +119,10 @@ def relation_label(address: str) -> str:
 
 def _local(address: str) -> str:
     """Give the last part of an address, behind the last # or /; "" for a mere host."""
+    if (last_slash := address.rfind("/")) > len("https://") and not _RARE.search(
+        address, last_slash
+    ):
+        return address[last_slash + 1 :]  # nearly all of them
     _, is_web, rest = address.partition("://")
     if is_web:
         host, slash, path = rest.partition("/")

@@ -42,6 +42,7 @@ _CLASSES = tuple(f"<{each}".encode() for each in (*_VOCABULARIES, PREFIXES["skos
 _LINKS = frozenset({f"{PREFIXES['owl']}sameAs", f"{PREFIXES['rdfs']}seeAlso"})
 _TEXTS_ABOUT = frozenset({f"{PREFIXES['rdfs']}comment"})
 _MOST_KNOWN = 100_000
+_ENTITY, _TITLE = int(StatementKind.ENTITY), int(StatementKind.TITLE)  # faster than their names
 
 
 class _Use:
@@ -163,7 +164,7 @@ class _Part:
                     return
                 self._name_class(object_)
             target = self._entities.get(object_) or self._entity(object_)
-            out.rows.append((StatementKind.ENTITY, entity, use.id, target, None))
+            out.rows.append((_ENTITY, entity, use.id, target, None))
 
     def _use(self, predicate: bytes) -> _Use:
         use = self._uses[predicate] = self._rdf.use(predicate)
@@ -178,8 +179,9 @@ class _Part:
             id_ = checked_id("blank node", f"_:{self._out.source}/{term[2:].decode()}")
         else:
             id_ = checked_id("address", _address(term))
+            rows = self._out.rows
             for name in entity_names(id_):
-                self._out.rows.append((StatementKind.TITLE, id_, None, name, None))
+                rows.append((_TITLE, id_, None, name, None))
         self._entities[term] = id_
         return id_
 
@@ -190,7 +192,7 @@ class _Part:
             if id_ not in self._classes and entity_names(id_):
                 self._classes.add(id_)
                 name = relation_label(id_)
-                self._out.rows.append((StatementKind.TITLE, id_, None, name, None))
+                self._out.rows.append((_TITLE, id_, None, name, None))
 
     def _add_name(self, entity: str, use: _Use, literal: bytes, language: bytes | None) -> None:
         rank = self._rdf.language_rank(language)
