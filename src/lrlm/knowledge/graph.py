@@ -220,6 +220,14 @@ class KnowledgeGraph:
         names are taken, and from which predicates (see `lrlm.knowledge.build.Selection`). The
         graph is written to `out`, or else to a temporary folder that goes when the graph is no
         longer used.
+
+        >>> written = Path("oslo.ttl").write_text("@prefix : <http://example.org/> . :Oslo "
+        ...     ":country :Norway .", encoding="utf-8")
+        >>> graph = KnowledgeGraph.from_rdf("oslo.ttl")
+        >>> [(fact.type, fact.forms) for fact in graph.topic("http://example.org/Oslo").relations]
+        [('country', ('Norway',))]
+        >>> graph.find("oslo").id
+        'http://example.org/Oslo'
         """
         from lrlm.knowledge.build import graph_in_a_folder
 
