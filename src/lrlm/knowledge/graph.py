@@ -225,7 +225,7 @@ class KnowledgeGraph:
         ...     ":country :Norway .", encoding="utf-8")
         >>> graph = KnowledgeGraph.from_rdf("oslo.ttl")
         >>> [(fact.type, fact.forms) for fact in graph.topic("http://example.org/Oslo").relations]
-        [('country', ('Norway',))]
+        [('http://example.org/country', ('Norway',))]
         >>> graph.find("oslo").id
         'http://example.org/Oslo'
         """
