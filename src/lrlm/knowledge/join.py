@@ -309,6 +309,7 @@ def database_in(folder: Path, *, memory: str, threads: int) -> Iterator[Database
                 "preserve_insertion_order": False,  # every order is explicit
             },
         )
+        database.execute("SET enable_progress_bar = false")  # the library prints nothing
         try:
             yield database
         except BaseException:
