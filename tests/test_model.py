@@ -46,7 +46,7 @@ def test_bad_texts_are_told_in_their_places(model: Model, are_good: list[bool], 
 
 def test_a_stream_is_read_as_it_is_asked_for(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCHES_AT_ONCE", 1)
-    taken = []
+    taken: list[int] = []
 
     def endless() -> Iterator[tuple[str, lrlm.Topic]]:
         while True:
@@ -91,7 +91,7 @@ def test_what_to_do_with_bad_texts_is_checked_at_once(model: Model) -> None:
 def test_a_text_that_the_model_finds_impossible_is_bad(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.math, "isfinite", lambda _value: False)
+    monkeypatch.setattr("lrlm.annotation.annotate.math.isfinite", lambda _value: False)
     (told,) = model.annotate_many([("a b", TOPIC)])
     assert isinstance(told, BadText)
     assert isinstance(told.error, LrlmError)

@@ -57,7 +57,7 @@ def test_every_file_has_its_result(run: Path, texts: Path, tmp_path: Path) -> No
     (tmp_path / "out" / "part-1.jsonl").write_text("other")
     assert "part-1.jsonl: cannot be read" in verify(tmp_path / "out").damaged[0]
     (tmp_path / "out" / "part-1.jsonl").unlink()
-    annotate_folder(texts, tmp_path / "out", FolderSettings(run))
+    annotate_folder(str(texts), str(tmp_path / "out"), FolderSettings(str(run)))
     assert verify(tmp_path / "out").damaged == ()
 
 

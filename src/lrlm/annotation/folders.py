@@ -19,7 +19,6 @@ from lrlm.annotation.jsonl import LineLinker, annotate_lines
 from lrlm.artifacts import (
     DRAFT,
     MANIFEST,
-    AnyPath,
     fingerprint,
     is_disk_full,
     new_file,
@@ -47,9 +46,9 @@ SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz")
 class FolderSettings:
     """How every file of a folder is annotated."""
 
-    run: AnyPath | None = None
-    graph: AnyPath | None = None
-    corpus: AnyPath | None = None
+    run: Path | str | None = None
+    graph: Path | str | None = None
+    corpus: Path | str | None = None
     threshold: float = 0.0
     longest: int = LONGEST
     max_bad: float = 0.001
@@ -71,8 +70,8 @@ class FileReport:
 
 
 def annotate_folder(
-    source: AnyPath,
-    out: AnyPath,
+    source: Path | str,
+    out: Path | str,
     settings: FolderSettings,
     *,
     master: str | None = None,
@@ -152,7 +151,7 @@ def result_name(path: Path) -> str:
 
 
 @lru_cache(maxsize=1)
-def _run(folder: Path | None, device: str) -> Run:
+def _run(folder: Path | str | None, device: str) -> Run:
     """Load the model once a process; without a folder, the one that comes with the package."""
     return Run.open(SHIPPED if folder is None else folder, device=str(choose_device(device)))
 
@@ -219,11 +218,11 @@ def _list_results(out: Path, new: set[str]) -> None:
         write_manifest(out, **{**manifest, "files": files})
 
 
-def _told(folder: Path | None) -> dict[str, Any] | None:
+def _told(folder: Path | str | None) -> dict[str, Any] | None:
     """Tell a folder of lrlm from others by what its manifest says; None where none was named."""
-    if folder is None or not (folder / MANIFEST).is_file():
+    if folder is None or not (Path(folder) / MANIFEST).is_file():
         return None
-    return {**fingerprint(folder / MANIFEST), "name": folder.resolve().name}
+    return {**fingerprint(Path(folder) / MANIFEST), "name": Path(folder).resolve().name}
 
 
 def _for_any_process(settings: FolderSettings) -> FolderSettings:
@@ -236,5 +235,5 @@ def _for_any_process(settings: FolderSettings) -> FolderSettings:
     )
 
 
-def _absolute(place: AnyPath | None) -> Path | None:
+def _absolute(place: Path | str | None) -> Path | None:
     return None if place is None else Path(place).absolute()
