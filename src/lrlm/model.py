@@ -67,17 +67,33 @@ class Model:
         """
         return score(self.run, self.run.link(text, topic, longest=longest))
 
-    def annotate(self, text: str, topic: Topic, *, longest: int = LONGEST) -> Annotation:
+    def annotate(
+        self,
+        text: str,
+        topic: Topic,
+        *,
+        longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
+    ) -> Annotation:
         """Say for every name in a text which facts it may have come from, and how probably.
 
         The probabilities are exact, and are those given the whole text. Offsets count the
         characters of exactly this text. A text of more than `longest` characters is refused.
+        Names are looked for as in the corpus of the model; `letter_case` ("exact", "variants",
+        "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise.
 
         >>> annotation = model.annotate("Its capital is Oslo.", topic)
         >>> [(span.start, span.text, span.relation.fact.type) for span in annotation.mentions()]
         [(15, 'Oslo', 'capital')]
+        >>> annotation = model.annotate("ITS CAPITAL IS OSLO.", topic, letter_case="variants")
+        >>> [span.text for span in annotation.spans]
+        ['OSLO']
         """
-        return next(self.annotate_many([(text, topic)], longest=longest))
+        many = self.annotate_many(
+            [(text, topic)], longest=longest, letter_case=letter_case, name_rules=name_rules
+        )
+        return next(many)
 
     def annotate_many(
         self,
@@ -85,6 +101,8 @@ class Model:
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
     ) -> Iterator[Annotation]:
         """Annotate a stream of texts in their order, a batch of them at a time.
 
@@ -94,7 +112,12 @@ class Model:
         ['Oslo']
         ['Norway']
         """
-        documents = (self.run.link(text, topic, longest=longest) for text, topic in texts)
+        documents = (
+            self.run.link(
+                text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
+            )
+            for text, topic in texts
+        )
         return annotate(self.run, documents, batch_size=batch_size)
 
     def generate(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from lrlm.text.tokeniser import Profile, split_words, tokenise
+from lrlm.text.tokeniser import Profile, is_unspaced, split_words, tokenise
 
 TO_THE_LEFT = frozenset(
     [*",.;:!?%)]}”…", "...", "'s", "’s", "'re", "'ll", "'ve", "'d", "'m", "'t", "n't", "’t", "n’t"]
@@ -23,8 +23,11 @@ TO_THE_LEFT = frozenset(
 TO_THE_RIGHT = frozenset("([{“$£€¥#")
 """Tokens that stand at the beginning of the word after them."""
 
-BETWEEN = {"@-@": "-", "@,@": ",", "@.@": ".", "–": "–"}
+BETWEEN = {"@-@": "-", "@,@": ",", "@.@": ".", "@/@": "/", "–": "–"}
 """Tokens that stand between two words without any space, and how they are written there."""
+
+_JOINTS = frozenset(["@-@", "@/@"])
+"""What joins the parts of a compound that was cut at a name."""
 
 _OPENING_BRACKETS = frozenset("([{“")
 """What opens something, also at the end of a copied name."""
@@ -60,13 +63,18 @@ def copied_tokens(words: Sequence[str], text: str) -> tuple[CopiedToken, ...] | 
 class Joiner:
     """Puts a text together token by token; only the last ones may still have to wait."""
 
-    def __init__(self, profile: Profile, *, after: str = "") -> None:
-        """`after` is a text that goes on; it stays as it is."""
+    def __init__(self, profile: Profile, *, after: str = "", joins_compounds: bool = False) -> None:
+        """`after` is a text that goes on; it stays as it is.
+
+        `joins_compounds` says that "Oslo", "@-@", "based" are the words of "Oslo-based" also in
+        running text, which is then cut so where a name stands in it.
+        """
         tokens = tokenise(after, profile)
         self.text = after
         self.places: list[tuple[int, int]] = list(zip(tokens.starts, tokens.ends, strict=True))
         """Characters `[start, end)` of each token that has its place."""
         self._profile = profile
+        self._joins_compounds = joins_compounds
         self._cluster = (after.split() or [""])[-1] if after == after.rstrip() else ""
         """What stands after the last space."""
         self._since_space = list(split_words(self._cluster, profile))
@@ -90,7 +98,8 @@ class Joiner:
                 self._write([between], [BETWEEN[between]])
                 return
             self._place(between)
-        if not (self._is_after_opening() and self._fits(words, writings)):
+        is_joined = self._is_after_opening() or self._runs_on(writings[0])
+        if not (is_joined and self._fits(words, writings)):
             self._begin_cluster()
 
     def add_copied(self) -> None:
@@ -125,7 +134,9 @@ class Joiner:
     def _place(self, token: str) -> None:
         closes = token == '"' and self._is_quoting
         self._is_quoting ^= token == '"'
-        is_joined = token in TO_THE_LEFT or closes or self._is_after_opening()
+        is_joined = (
+            token in TO_THE_LEFT or closes or self._is_after_opening() or self._runs_on(token)
+        )
         if self._since_space and is_joined and self._try([token], [token]):
             return
         self._begin_cluster()
@@ -138,6 +149,13 @@ class Joiner:
         last = self._since_space[-1:]
         opens_quote = self._since_space == ['"'] and self._is_quoting
         return opens_quote or (bool(last) and last[0] in TO_THE_RIGHT)
+
+    def _runs_on(self, token: str) -> bool:
+        """Say whether a token follows the last one in a script that is written without spaces."""
+        last = self._since_space[-1:]
+        if self._profile is not Profile.UNSPACED or not last:
+            return False
+        return _is_beside_no_space(last[0][:1]) and _is_beside_no_space(token[:1])
 
     def _begin_cluster(self) -> None:
         """Go on behind a space."""
@@ -161,6 +179,8 @@ class Joiner:
         if tokens[0] == "–" and not "".join(tokens[1:])[:1].isdigit():  # 1984–85
             return False
         expected = (*self._since_space, *tokens)
+        if self._joins_compounds:
+            expected = tuple(_compounds(expected))
         return split_words(self._cluster + "".join(writings), self._profile) == expected
 
     def _write(self, tokens: list[str], writings: list[str]) -> None:
@@ -170,3 +190,23 @@ class Joiner:
             self.text += writing
             self._cluster += writing
             self._since_space.append(token)
+
+
+def _compounds(tokens: Sequence[str]) -> list[str]:
+    """Put the parts of compounds together again."""
+    joined: list[str] = []
+    is_open = False
+    for token in tokens:
+        joint = token in _JOINTS and bool(joined)
+        if joint or is_open:
+            joined[-1] += BETWEEN[token] if joint else token
+        else:
+            joined.append(token)
+        is_open = joint
+    return joined
+
+
+def _is_beside_no_space(character: str) -> bool:
+    """Say whether a character is a letter of a script without spaces, or a wide mark."""
+    is_wide_mark = "\u3001" <= character <= "\u303f" or "\uff01" <= character <= "\uff65"
+    return is_unspaced(character) or is_wide_mark

@@ -172,7 +172,9 @@ class WordByWord(GrowingText):
         self, space: WordSpace, prompt: str, profile: Profile, spellings: Spellings
     ) -> None:
         self._vocabulary = space.vocabulary
-        self._joiner = Joiner(profile, after=prompt)
+        # A vocabulary of running text holds this word only if compounds were cut at names.
+        joins_compounds = profile is not Profile.WIKITEXT and "@-@" in space.vocabulary
+        self._joiner = Joiner(profile, after=prompt, joins_compounds=joins_compounds)
         self.places = self._joiner.places
         self._profile = profile
         self._spellings = spellings
