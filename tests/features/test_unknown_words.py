@@ -25,6 +25,8 @@ VOCABULARY = Vocabulary.from_counts({"a": 5, "ba": 3, "bbb": 2, "zzz": 1}, docum
 class AllShortWords:
     """Spells the words of up to three of two letters, and nothing else."""
 
+    characters = "ab"
+
     def log_probs(self, words: Sequence[str]) -> Floats:
         with np.errstate(divide="ignore"):
             found = np.array([PROBABILITIES.get(word, 0.0) / TOTAL for word in words])
@@ -99,7 +101,7 @@ def test_words_can_be_without_capitals_and_colder_than_drawn() -> None:
 
 def test_only_characters_that_can_be_read_are_spelled() -> None:
     torch.manual_seed(0)
-    alphabet = Alphabet("ab\x07\u200bж")
+    alphabet = Alphabet("ab\x07\u200b")
     characters = FrozenCharacters.of(CharacterModel(len(alphabet), embedding_size=3, hidden_size=4))
     vocabulary = Vocabulary.from_counts({"a": 5, "b7": 3}, documents=4)
     speller = UnknownWordSpeller(SpellingModel(alphabet, characters), vocabulary, log_unknown=-0.5)

@@ -88,6 +88,11 @@ class SpellingModel:
         self._cache_size = cache_size
         self._lock = Lock()
 
+    @property
+    def characters(self) -> str:
+        """The characters that it has read."""
+        return self.alphabet.characters
+
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word: of all its characters and its end, (W,).
 
@@ -329,6 +334,10 @@ def _use_one_core(lock: Lock) -> None:
 class SamplingSpeller(Protocol):
     """A distribution over all words."""
 
+    @property
+    def characters(self) -> str:
+        """The characters that it has read."""
+
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word's characters, end symbol included."""
 
@@ -351,7 +360,7 @@ class UnknownWordSpeller:
 
     @functools.cached_property
     def _readable(self) -> ReadableCharacters:
-        return ReadableCharacters(self._vocabulary.words)
+        return ReadableCharacters(self._speller.characters)
 
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word, given that it is not in the vocabulary."""
@@ -369,7 +378,7 @@ class UnknownWordSpeller:
         """Spell words at random, again and again where they are in the vocabulary.
 
         So is done with words that cannot be read: one with a character that is not printable, or
-        is of a script that no word of the vocabulary is written in.
+        is of a script that the spelling model has not read.
 
         At another temperature than 1, a word does not end where it would be one of the vocabulary:
         at low ones there would hardly be any other. At 0 every word is the same. Without
