@@ -1,7 +1,7 @@
 """A trained model to use: it scores, annotates and generates text about a topic."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Literal, Unpack, overload
@@ -86,17 +86,33 @@ class Model:
         """
         return score(self.run, self.run.link(text, topic, longest=longest))
 
-    def annotate(self, text: str, topic: Topic, *, longest: int = LONGEST) -> Annotation:
+    def annotate(
+        self,
+        text: str,
+        topic: Topic,
+        *,
+        longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
+    ) -> Annotation:
         """Say for every name in a text which facts it may have come from, and how probably.
 
         The probabilities are exact, and are those given the whole text. Offsets count the
         characters of exactly this text. A text of more than `longest` characters is refused.
+        Names are looked for as in the corpus of the model; `letter_case` ("exact", "variants",
+        "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise.
 
         >>> annotation = model.annotate("Its capital is Oslo.", topic)
         >>> [(span.start, span.text, span.relation.fact.type) for span in annotation.mentions()]
         [(15, 'Oslo', 'capital')]
+        >>> annotation = model.annotate("ITS CAPITAL IS OSLO.", topic, letter_case="variants")
+        >>> [span.text for span in annotation.spans]
+        ['OSLO']
         """
-        return next(annotate(self.run, [self.run.link(text, topic, longest=longest)]))
+        document = self.run.link(
+            text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
+        )
+        return next(annotate(self.run, [document]))
 
     @overload
     def annotate_many(
@@ -105,6 +121,8 @@ class Model:
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
         bad_texts: Literal["report"] = "report",
     ) -> Iterator[Annotation | BadText]: ...
 
@@ -115,6 +133,8 @@ class Model:
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
         bad_texts: Literal["raise"],
     ) -> Iterator[Annotation]: ...
 
@@ -124,6 +144,8 @@ class Model:
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
         bad_texts: Literal["report", "raise"] = "report",
     ) -> Iterator[Annotation | BadText]:
         """Annotate a stream of texts in their order, a batch of them at a time.
@@ -139,7 +161,10 @@ class Model:
         """
         if bad_texts not in ("report", "raise"):
             raise InputError(f"bad_texts must be 'report' or 'raise', not {bad_texts!r}")
-        results = annotate_texts(self.run, texts, batch_size=batch_size, longest=longest)
+        link = partial(
+            self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
+        )
+        results = annotate_texts(self.run, texts, link=link, batch_size=batch_size)
         return results if bad_texts == "report" else map(_raised, results)
 
     def generate(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lrlm.cli import main
-from lrlm.corpora import miniworld
+from lrlm.corpora import USUAL_RULES, LinkOptions, miniworld
 from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import Corpus
 from tests.corpora import small_world
@@ -35,7 +35,7 @@ def test_build_says_what_it_built(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_the_command_builds_what_the_function_builds(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in")
-    build_from(tmp_path / "function", inputs)
+    build_from(tmp_path / "function", inputs, options=LinkOptions(name_rules=USUAL_RULES))
     assert main([*as_arguments(inputs, tmp_path / "command"), "--workers", "1"]) == 0
     assert digests(tmp_path / "command") == digests(tmp_path / "function")
 
@@ -43,14 +43,24 @@ def test_the_command_builds_what_the_function_builds(tmp_path: Path) -> None:
 def test_options_reach_the_build(tmp_path: Path) -> None:
     inputs = small_world.write(tmp_path / "in")
     options = ["--tokens", "wikitext", "--letter-case", "variants", "--stop-words", "--limit", "1"]
+    options += ["--name-rules", "accents, plurals"]
     assert main([*as_arguments(inputs, tmp_path / "out"), *options, "--workers", "1"]) == 0
     manifest = Corpus.open(tmp_path / "out").manifest
     assert manifest["options"] == {
         "profile": "wikitext",
         "letter_case": "variants",
         "stop_words": True,
+        "name_rules": ["accents", "plurals"],
     }
     assert manifest["limit"] == 1
+
+
+def test_rules_for_names_that_do_not_exist(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = small_world.write(tmp_path / "in")
+    assert main([*as_arguments(inputs, tmp_path / "out"), "--name-rules", "case"]) == 2
+    assert "name_rules must be one of 'characters', 'punctuation'" in capsys.readouterr().err
 
 
 def test_bad_lines_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

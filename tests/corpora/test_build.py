@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lrlm.corpora import GoldMention, LetterCase, LinkOptions, build_corpus
+from lrlm.corpora import USUAL_RULES, GoldMention, LetterCase, LinkOptions, build_corpus
 from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.inputs import BuildInputs
@@ -602,8 +602,11 @@ def test_choices_may_be_named(tmp_path: Path) -> None:
     corpus = build_corpus(
         tmp_path / "out", **given, tokens="wikitext", letter_case="variants", stop_words=True
     )
-    assert corpus.options == LinkOptions(Profile.WIKITEXT, LetterCase.VARIANTS, stop_words=True)
-    with pytest.raises(InputError, match="tokens must be one of 'raw', 'wikitext', 'spaces', not"):
+    assert corpus.options == LinkOptions(
+        Profile.WIKITEXT, LetterCase.VARIANTS, stop_words=True, name_rules=USUAL_RULES
+    )
+    known = "'raw', 'unspaced', 'wikitext', 'spaces'"
+    with pytest.raises(InputError, match=f"tokens must be one of {known}, not"):
         build_corpus(tmp_path / "other", **given, tokens="words")
     with pytest.raises(InputError, match="there are no articles"):
         build_corpus(tmp_path / "other", triples=inputs.triples, forms=inputs.forms)

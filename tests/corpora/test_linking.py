@@ -12,6 +12,7 @@ from lrlm.corpora import (
     Linker,
     LinkOptions,
     Matcher,
+    NameRule,
     check_text,
     link,
     linkable_relations,
@@ -176,7 +177,11 @@ NAME = st.lists(
     max_size=3,
 ).map(" ".join)
 OPTIONS = st.builds(
-    LinkOptions, st.sampled_from(Profile), st.sampled_from(LetterCase), st.booleans()
+    LinkOptions,
+    st.sampled_from(Profile),
+    st.sampled_from(LetterCase),
+    st.booleans(),
+    st.frozensets(st.sampled_from(NameRule)),
 )
 
 
@@ -306,6 +311,8 @@ def test_options_survive_a_manifest(options: LinkOptions) -> None:
         ),
         ({"profile": "raw", "letter_case": [], "stop_words": False}, "m.json: no such profile"),
         ({"profile": "raw", "letter_case": "exact", "stop_words": 2}, "must be true or false"),
+        ({**LinkOptions().to_dict(), "name_rules": "accents"}, "must be a list of names"),
+        ({**LinkOptions().to_dict(), "name_rules": ["x"]}, "must be one of .* newer version"),
     ],
 )
 def test_options_that_cannot_be_read(content: object, message: str) -> None:

@@ -12,17 +12,36 @@ from lrlm.corpora import (
     LetterCase,
     LinkedDocument,
     LinkOptions,
+    NameRule,
     link,
     relink,
 )
 from lrlm.knowledge import Relation, Topic
 from lrlm.text import Profile
 
-WORDS = ["New York", "york", "St. John's", "co-op", "the", "1,000", "-", "É", "don't", "U.S.", "!"]
+WORDS = [
+    "New York",
+    "york",
+    "St. John's",
+    "co-op",
+    "the",
+    "1,000",
+    "-",
+    "É",
+    "don't",
+    "U.S.",
+    "!",
+    "Bogota\u0301",
+    "York-based",
+]
 NAME = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 NAMES = st.lists(NAME, max_size=4)
 OPTIONS = st.builds(
-    LinkOptions, st.sampled_from(Profile), st.sampled_from(LetterCase), st.booleans()
+    LinkOptions,
+    st.sampled_from(Profile),
+    st.sampled_from(LetterCase),
+    st.booleans(),
+    st.frozensets(st.sampled_from(NameRule)),
 )
 TOPIC = st.builds(
     Topic,

@@ -7,13 +7,13 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lrlm.batching import surface_forms
 from lrlm.corpora import linkable_relations
 from lrlm.evaluation.mentions import TokenTexts, count_mentions, cut_into_forms
 from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.pieces import CopiedForm, WrittenToken
 from lrlm.knowledge import Relation, Topic
+from lrlm.text import surface_forms
 from tests.toy import TOPIC
 from tests.toy_run import toy_run
 

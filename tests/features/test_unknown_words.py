@@ -1,6 +1,7 @@
 """Spellings of words outside a vocabulary: what is left for them sums to one."""
 
 import itertools
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +24,8 @@ VOCABULARY = Vocabulary.from_counts({"a": 5, "ba": 3, "bbb": 2, "zzz": 1}, docum
 
 class AllShortWords:
     """Spells the words of up to three of two letters, and nothing else."""
+
+    characters = "ab"
 
     def log_probs(self, words: Sequence[str]) -> Floats:
         with np.errstate(divide="ignore"):
@@ -94,3 +97,17 @@ def test_words_can_be_without_capitals_and_colder_than_drawn() -> None:
         assert not any(word in vocabulary or has_capital(word) for word in words)
         assert (len(set(words)) == 1) == (temperature == 0)
     assert any(map(has_capital, speller.sample(50, generator=torch.Generator())))
+
+
+def test_only_characters_that_can_be_read_are_spelled() -> None:
+    torch.manual_seed(0)
+    alphabet = Alphabet("ab\x07\u200b")
+    characters = FrozenCharacters.of(CharacterModel(len(alphabet), embedding_size=3, hidden_size=4))
+    vocabulary = Vocabulary.from_counts({"a": 5, "b7": 3}, documents=4)
+    speller = UnknownWordSpeller(SpellingModel(alphabet, characters), vocabulary, log_unknown=-0.5)
+    for temperature in (0.5, 1.0):
+        words = speller.sample(
+            200, generator=torch.Generator().manual_seed(1), temperature=temperature
+        )
+        assert all("LATIN" in unicodedata.name(each) for word in words for each in word)
+    assert np.isfinite(speller.log_probs(["ж\x07"])).all()

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from lrlm.batching import surface_forms
 from lrlm.corpora import Linker
 from lrlm.generation.generate import encode_topic
 from lrlm.knowledge import Topic
 from lrlm.models import LatentRelationLM, VanillaLM
 from lrlm.models.writing import EncodedTopic
 from lrlm.runs.run import Run
-from lrlm.text import NO_FORM_HERE
+from lrlm.text import NO_FORM_HERE, surface_forms
 
 Ids = tuple[int, ...]
 

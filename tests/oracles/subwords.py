@@ -5,6 +5,7 @@ import unicodedata
 
 from lrlm.text import LinkableRelation, SurfaceForm
 from lrlm.text.subword_space import SubwordSpace, written
+from lrlm.text.tokeniser import is_unspaced
 
 _JOINED = re.compile(r"(\s|[(\[{“‘«]|[\s(\[{“‘«][\"'])\Z")
 _WITHOUT_SPACES = "CJK|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR"
@@ -15,7 +16,10 @@ def context_after(data: bytes) -> int:
     text = data.decode("utf-8", "replace")
     if text == " ":
         return -1
-    return 1 if _JOINED.search(text) else 2
+    is_wide = is_unspaced(text[-1:]) or text[-1:] in tuple(
+        "、。，．！？：；「」『』（）《》〈〉【】・"
+    )
+    return 1 if _JOINED.search(text) or is_wide else 2
 
 
 def begins_word(data: bytes) -> bool:

@@ -98,3 +98,35 @@ def test_a_text_that_goes_on_stays_as_it_is(
     again = tokenise(text, profile)
     assert again.words == [*split_words(begun, profile), *tokens]
     assert list(zip(again.starts, again.ends, strict=True)) == joiner.places
+
+
+def test_compounds_that_were_cut_at_a_name_are_joined_again() -> None:
+    joiner = Joiner(Profile.RAW, joins_compounds=True)
+    for token in [
+        "The",
+        "Oslo",
+        "@-@",
+        "based",
+        "firm",
+        "(",
+        "Europe",
+        "@/@",
+        "Oslo",
+        ")",
+        ",",
+        "non",
+        "@-@",
+        "Oslo",
+        "@-@",
+        "based",
+        ".",
+    ]:
+        joiner.add(token)
+    assert joiner.finish() == "The Oslo-based firm (Europe/Oslo), non-Oslo-based."
+
+
+@pytest.mark.parametrize(
+    "text", ["東京都は日本の首都です。隅田川（すみだがわ）は、", "ประเทศไทยมีกรุงเทพเป็นเมืองหลวง"]
+)
+def test_scripts_without_spaces_are_written_without_spaces(text: str) -> None:
+    assert join(list(split_words(text, Profile.UNSPACED)), Profile.UNSPACED) == text

@@ -132,6 +132,9 @@ def test_spaces_leave_everything_else_alone() -> None:
         (["a co @-@ produced film ."], Profile.WIKITEXT),
         (["It had 589 @,@ 419 people ."], Profile.WIKITEXT),
         (["no marks at all"], Profile.RAW),
+        (["東京都は日本の首都です。"], Profile.UNSPACED),
+        (["ประเทศไทยมีกรุงเทพ"], Profile.UNSPACED),
+        (["The city of Tokyo (東京) is large."], Profile.RAW),
         ([], Profile.RAW),
     ],
 )

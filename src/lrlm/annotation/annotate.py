@@ -43,11 +43,15 @@ def annotate(
 
 
 def annotate_texts(
-    run: Run, texts: Iterable[object], *, batch_size: int | None = None, longest: int
+    run: Run,
+    texts: Iterable[object],
+    *,
+    link: Callable[[str, Topic], LinkedDocument],
+    batch_size: int | None = None,
 ) -> Iterator[Annotation | BadText]:
     """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
     _require_posteriors(run)
-    return _in_their_places(run, texts, batch_size, longest)
+    return _in_their_places(run, texts, link, batch_size)
 
 
 def _require_posteriors(run: Run) -> None:
@@ -65,7 +69,10 @@ def _raised(result: Annotation | LrlmError) -> Annotation:
 
 
 def _in_their_places(
-    run: Run, texts: Iterable[object], batch_size: int | None, longest: int
+    run: Run,
+    texts: Iterable[object],
+    link: Callable[[str, Topic], LinkedDocument],
+    batch_size: int | None,
 ) -> Iterator[Annotation | BadText]:
     places: deque[int | BadText] = deque()
     """Of the texts that were read and not answered yet: their numbers, and the bad ones."""
@@ -73,7 +80,7 @@ def _in_their_places(
     def documents() -> Iterator[LinkedDocument]:
         for number, given in enumerate(texts):
             try:
-                document = run.link(*_pair(given), longest=longest)
+                document = link(*_pair(given))
             except InputError as error:
                 places.append(BadText(number, error))
             else:

@@ -53,6 +53,9 @@ class FolderSettings:
     longest: int = LONGEST
     max_bad: float = 0.001
     device: str = "cpu"
+    letter_case: str | None = None
+    name_rules: tuple[str, ...] | None = None
+    """How names are looked for, where not as in the corpus of the run."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,9 @@ def annotate_file(path: Path, *, out: Path, settings: FolderSettings) -> FileRep
     try:
         run = _run(settings.run, settings.device)
         topics = topics_for(run, graph=settings.graph, corpus=settings.corpus)
-        linker = LineLinker(run, topics, settings.longest)
+        linker = LineLinker(
+            run, topics, settings.longest, settings.letter_case, settings.name_rules
+        )
         lines = annotate_lines(
             raw_lines(path),
             linker,
@@ -194,6 +199,8 @@ def _prepare(out: Path, settings: FolderSettings) -> None:
         "corpus": _told(settings.corpus),
         "threshold": settings.threshold,
         "longest": settings.longest,
+        "letter_case": settings.letter_case,
+        "name_rules": None if settings.name_rules is None else list(settings.name_rules),
     }
     if not (out / MANIFEST).exists():
         out.absolute().parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ out.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,6 +67,9 @@ class LineLinker:
     run: Run
     topics: TopicLookup | None = None
     longest: int = LONGEST
+    letter_case: str | None = None
+    name_rules: Sequence[str] | None = None
+    """How names are looked for, where not as in the corpus of the run."""
     _known: dict[str, Topic] = field(default_factory=dict)
 
     def __call__(self, line: str) -> LinkedDocument:
@@ -74,7 +77,14 @@ class LineLinker:
         given = parse_line(line)
         try:
             topic = self._find(given.topic) if isinstance(given.topic, str) else given.topic
-            return self.run.link(given.text, topic, longest=self.longest, id=given.id or None)
+            return self.run.link(
+                given.text,
+                topic,
+                longest=self.longest,
+                id=given.id or None,
+                letter_case=self.letter_case,
+                name_rules=self.name_rules,
+            )
         except FormatError:  # what is wrong is not the line
             raise
         except InputError as error:

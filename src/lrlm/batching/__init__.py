@@ -16,7 +16,6 @@ from lrlm.batching.encoding import (
     FormFeaturiser,
     KeptReading,
     Parts,
-    surface_forms,
     type_name,
 )
 from lrlm.batching.preface import PrefaceConfig
@@ -49,7 +48,6 @@ __all__ = [
     "Window",
     "cut",
     "evaluation_batches",
-    "surface_forms",
     "training_batches",
     "type_name",
     "window_boundaries",

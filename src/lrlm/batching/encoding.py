@@ -28,6 +28,7 @@ from lrlm.text import (
     Mention,
     SurfaceForm,
     TokenSpace,
+    surface_forms,
 )
 
 NOT_A_FACT = -1
@@ -224,23 +225,6 @@ class Encoder:
 def _found(edges: Iterable[Mention]) -> list[tuple[int, int]]:
     """List the relations and forms of candidates, each once."""
     return sorted({(edge.relation, edge.form) for edge in edges})
-
-
-def surface_forms(relation: LinkableRelation) -> list[SurfaceForm]:
-    """List the forms of a relation's object, in words and as they are written."""
-    return [
-        SurfaceForm(words, _written(words, text))
-        for words, text in zip(relation.forms, relation.texts, strict=True)
-    ]
-
-
-def _written(words: tuple[str, ...], text: str) -> str:
-    """Write a form's text in the letter case of its words, which may be another than was given."""
-    letters = "".join(words)
-    if letters == "".join(text.split()) or letters.lower() != "".join(text.lower().split()):
-        return text
-    cased = iter(letters)
-    return "".join(each if each.isspace() else next(cased) for each in text)
 
 
 def unique_words(forms: Iterable[SurfaceForm]) -> list[SurfaceForm]:

@@ -13,8 +13,17 @@ from rich.markup import escape
 
 from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
-from lrlm.cli.options import Device, MaxBad, OutputFile, TopicCorpus, TopicEndpoint, TopicGraph
+from lrlm.cli.options import (
+    Device,
+    MaxBad,
+    OutputFile,
+    TopicCorpus,
+    TopicEndpoint,
+    TopicGraph,
+    name_rules_given,
+)
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_bad_lines, write_out
+from lrlm.corpora.name_rules import LetterCase
 from lrlm.errors import InputError, TextTooLongError
 from lrlm.look import counted
 from lrlm.text_files import BadLines, raw_lines, stream_lines
@@ -22,8 +31,7 @@ from lrlm.text_files import BadLines, raw_lines, stream_lines
 if TYPE_CHECKING:
     from lrlm.annotation.annotation import Annotation
     from lrlm.annotation.folders import FolderSettings
-    from lrlm.model import Model
-    from lrlm.runs.topics import TopicLookup
+    from lrlm.annotation.jsonl import LineLinker
 
 
 class AnnotationFormat(StrEnum):
@@ -106,6 +114,20 @@ def annotate(
             min=1, help="Longest text that is accepted, in characters.", show_default="1,000,000"
         ),
     ] = None,
+    letter_case: Annotated[
+        LetterCase | None,
+        typer.Option(
+            help="Letter case in which names are found.", show_default="as in the run's corpus"
+        ),
+    ] = None,
+    name_rules: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULES",
+            help="What else may differ between names and the text, as for lrlm corpus build.",
+            show_default="as in the run's corpus",
+        ),
+    ] = None,
     device: Device = "auto",
 ) -> None:
     """Find the names in a text, and say which facts about its topic they come from.
@@ -136,11 +158,14 @@ def annotate(
     from lrlm.corpora import LONGEST
 
     most = longest or LONGEST
+    rules = None if name_rules is None else name_rules_given(name_rules)
     if jsonl is not None and is_folder:
         place = _folder_of_results(out, endpoint)
         from lrlm.annotation.folders import FolderSettings
 
-        settings = FolderSettings(run, graph, corpus, threshold or 0.0, most, max_bad, device)
+        settings = FolderSettings(
+            run, graph, corpus, threshold or 0.0, most, max_bad, device, letter_case, rules
+        )
         _annotate_folder(Path(jsonl), place, settings, engine, master)
         return
 
@@ -157,9 +182,18 @@ def annotate(
         topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
         if topic is not None:
             progress("annotating", 0, 0)
-            annotation = model.annotate(text, find_topic(topic, topics), longest=most)
+            annotation = model.annotate(
+                text,
+                find_topic(topic, topics),
+                longest=most,
+                letter_case=letter_case,
+                name_rules=rules,
+            )
     if jsonl is not None:
-        _annotate_lines(model, topics, jsonl, out, threshold or 0.0, most, max_bad)
+        from lrlm.annotation.jsonl import LineLinker
+
+        linker = LineLinker(model.run, topics, most, letter_case, rules)
+        _annotate_lines(linker, jsonl, out, threshold or 0.0, max_bad)
     else:
         _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
 
@@ -254,22 +288,16 @@ def _write(
 
 
 def _annotate_lines(
-    model: "Model",
-    topics: "TopicLookup",
-    source: str,
-    out: Path | None,
-    threshold: float,
-    longest: int,
-    max_bad: float,
+    linker: "LineLinker", source: str, out: Path | None, threshold: float, max_bad: float
 ) -> None:
-    from lrlm.annotation.jsonl import LineLinker, annotate_lines
+    from lrlm.annotation.jsonl import annotate_lines
 
     where = Path("standard input" if source == STREAM else source)
     lines = stream_lines(sys.stdin.buffer, where) if source == STREAM else raw_lines(where)
     bad_lines = BadLines(max_share=max_bad)
     annotated = annotate_lines(
         lines,
-        LineLinker(model.run, topics, longest),
+        linker,
         bad_lines,
         where=where,
         threshold=threshold,

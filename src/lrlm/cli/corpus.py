@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from lrlm.cli.console import errors, output, palette, print_json, progress_of
-from lrlm.cli.options import MaxBad, MaxUnknown, Workers, cores
+from lrlm.cli.options import MaxBad, MaxUnknown, NameRules, Workers, cores, name_rules_given
 from lrlm.cli.outputs import tell_bad_lines, tell_warnings
 from lrlm.corpora import Corpus, LetterCase, build_corpus
 from lrlm.corpora.miniworld.corpus import build_miniworld
@@ -72,11 +72,13 @@ def build(
     tokens: Annotated[
         Profile | None,
         typer.Option(
-            help="Tokenisation: raw for running text, wikitext for WikiText's tokens, or spaces.",
+            help="Tokenisation: raw for running text, unspaced for scripts without spaces (Chinese,"
+            " Japanese, Thai), wikitext for WikiText's tokens, or spaces.",
             show_default="detected from the texts",
         ),
     ] = None,
     letter_case: Letters = LetterCase.EXACT,
+    name_rules: NameRules = "usual",
     stop_words: Annotated[
         bool,
         typer.Option(
@@ -107,6 +109,7 @@ def build(
             test=test,
             tokens=tokens,
             letter_case=letter_case,
+            name_rules=name_rules_given(name_rules),
             stop_words=stop_words,
             limit=limit,
             max_bad=max_bad,

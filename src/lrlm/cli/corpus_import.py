@@ -8,7 +8,7 @@ import typer
 
 from lrlm.cli.console import progress_of
 from lrlm.cli.corpus import Letters, Limit, Out, Overwrite, tell_build
-from lrlm.cli.options import MaxBad, MaxUnknown, Workers, cores
+from lrlm.cli.options import MaxBad, MaxUnknown, NameRules, Workers, cores, name_rules_given
 from lrlm.corpora import LetterCase, LinkOptions
 from lrlm.corpora.importers import (
     DocRed,
@@ -88,6 +88,7 @@ def wikitext(
         WikiTextForm, typer.Option(help="S: articles up to their first section; F: full articles.")
     ] = WikiTextForm.S,
     letter_case: Letters = LetterCase.EXACT,
+    name_rules: NameRules = "none",
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
     max_unknown: MaxUnknown = MAX_UNKNOWN,
@@ -96,7 +97,7 @@ def wikitext(
 ) -> None:
     """Import WikiText-103, linked with a knowledge graph: the paper's WikiText-S or -F."""
     source = WikiText(path, ids, form=form, graph=graph, triples=triples, forms=forms)
-    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
+    _import(out, source, letter_case, name_rules, limit, max_bad, max_unknown, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import wikifacts wikifacts.tar.gz --out wikifacts")
@@ -107,6 +108,7 @@ def wikifacts(
     out: Out,
     anchors: Anchors = False,
     letter_case: Letters = LetterCase.EXACT,
+    name_rules: NameRules = "none",
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
     max_unknown: MaxUnknown = MAX_UNKNOWN,
@@ -115,7 +117,7 @@ def wikifacts(
 ) -> None:
     """Import WikiFacts: film actors with facts of Freebase, split 80/10/10."""
     source = WikiFacts(path, anchors=anchors)
-    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
+    _import(out, source, letter_case, name_rules, limit, max_bad, max_unknown, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import webnlg webnlg/data --out webnlg")
@@ -129,6 +131,7 @@ def webnlg(
         typer.Option(help="topic: new splits that share no topic; official: the published ones."),
     ] = SplitPolicy.TOPIC,
     letter_case: Letters = LetterCase.EXACT,
+    name_rules: NameRules = "none",
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
     max_unknown: MaxUnknown = MAX_UNKNOWN,
@@ -140,7 +143,7 @@ def webnlg(
     The official splits share most topics; --split official leaves those out of training.
     """
     source = WebNlg(path, split=split)
-    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
+    _import(out, source, letter_case, name_rules, limit, max_bad, max_unknown, workers, overwrite)
 
 
 @app.command(epilog="Example: lrlm corpus import docred Re-DocRED/data --out docred")
@@ -161,6 +164,7 @@ def docred(
         typer.Option(help="topic: new splits that share no topic; official: the published ones."),
     ] = SplitPolicy.OFFICIAL,
     letter_case: Letters = LetterCase.EXACT,
+    name_rules: NameRules = "none",
     limit: Limit = None,
     max_bad: MaxBad = 0.001,
     max_unknown: MaxUnknown = MAX_UNKNOWN,
@@ -169,13 +173,14 @@ def docred(
 ) -> None:
     """Import DocRED or Re-DocRED: Wikipedia introductions with gold mentions and relations."""
     source = DocRed(path, names=names, split=split)
-    _import(out, source, letter_case, limit, max_bad, max_unknown, workers, overwrite)
+    _import(out, source, letter_case, name_rules, limit, max_bad, max_unknown, workers, overwrite)
 
 
 def _import(
     out: Path,
     source: ImportSource,
     letter_case: LetterCase,
+    name_rules: str,
     limit: int | None,
     max_bad: float,
     max_unknown: float,
@@ -187,7 +192,9 @@ def _import(
         corpus = import_corpus(
             out,
             source,
-            options=LinkOptions(letter_case=letter_case),
+            options=LinkOptions(letter_case=letter_case).changed(
+                name_rules=name_rules_given(name_rules)
+            ),
             limit=limit,
             max_bad=max_bad,
             max_unknown=max_unknown,

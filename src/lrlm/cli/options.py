@@ -28,6 +28,14 @@ MaxUnknown = Annotated[
     ),
 ]
 Workers = Annotated[int, typer.Option(min=1, help="Number of processes.", show_default="all cores")]
+NameRules = Annotated[
+    str,
+    typer.Option(
+        metavar="RULES",
+        help="What else may differ between names and texts, with commas between: characters,"
+        " punctuation, accents, plurals, compounds; usual (the first two and the last) or none.",
+    ),
+]
 TopicGraph = Annotated[
     Path | None, typer.Option(metavar="KG", help="Knowledge graph in which topics are looked up.")
 ]
@@ -54,3 +62,15 @@ OutputFile = Annotated[
 def cores() -> int:
     """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def name_rules_given(rules: str) -> tuple[str, ...]:
+    """Take the value of --name-rules apart."""
+    from lrlm.corpora import USUAL_RULES
+
+    named = [part.strip() for part in rules.split(",") if part.strip()]
+    if named == ["none"]:
+        return ()
+    return tuple(
+        rule for part in named for rule in (sorted(USUAL_RULES) if part == "usual" else [part])
+    )

@@ -4,7 +4,6 @@ from lrlm.corpora.build import build_corpus
 from lrlm.corpora.corpus import SPLITS, BuildReport, Corpus
 from lrlm.corpora.linking import (
     LONGEST,
-    LetterCase,
     Linker,
     LinkOptions,
     Matcher,
@@ -17,11 +16,13 @@ from lrlm.corpora.linking import (
     relink,
     topic_of,
 )
+from lrlm.corpora.name_rules import USUAL_RULES, LetterCase, NameRule
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 __all__ = [
     "LONGEST",
     "SPLITS",
+    "USUAL_RULES",
     "BuildReport",
     "Corpus",
     "GoldMention",
@@ -33,6 +34,7 @@ __all__ = [
     "Linker",
     "Matcher",
     "Mention",
+    "NameRule",
     "build_corpus",
     "check_text",
     "check_topic",

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from lrlm.artifacts import new_folder
 from lrlm.corpora.articles import article_from
 from lrlm.corpora.corpus import Corpus, CorpusWriter
 from lrlm.corpora.doubts import doubt_articles, doubt_texts
 from lrlm.corpora.inputs import BuildInputs, CorpusSource, ReadSettings, fingerprints
-from lrlm.corpora.linking import LetterCase, LinkOptions
+from lrlm.corpora.linking import LinkOptions
+from lrlm.corpora.name_rules import USUAL_RULES, LetterCase, choice_of, name_rules_of
 from lrlm.corpora.staging import Staging, staging_in
 from lrlm.corpora.workers import (
     FACTLESS_TEXTS,
@@ -40,8 +40,6 @@ _DOCUMENTS_AT_ONCE = 512
 """Documents a worker links at a time, and a row group holds; it does not depend on the workers."""
 _FIELDS = ("id", "topic", "title", "text", "gold")
 
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
 
 def build_corpus(
     out: Path | str,
@@ -55,6 +53,7 @@ def build_corpus(
     tokens: Profile | str | None = None,
     letter_case: LetterCase | str = LetterCase.EXACT,
     stop_words: bool = False,
+    name_rules: Iterable[str] | str = USUAL_RULES,
     limit: int | None = None,
     max_bad: float = 0.001,
     max_unknown: float = MAX_UNKNOWN,
@@ -70,11 +69,13 @@ def build_corpus(
     the fields id and text and optionally topic (else the id), title and gold; or dictionaries with
     these fields. Files may be plain, gzip, bzip2 or xz.
 
-    `tokens` says how texts are cut ("raw", "wikitext", "spaces"; found from the texts if it is
-    None), `letter_case` whether forms are also looked for in other letter case ("exact",
-    "variants"), `stop_words` whether a lone "the" may be a mention. `limit` takes the first
-    articles of each split, `max_bad` is the share of a file's lines that may be bad, and
-    `workers` the number of processes. What became of the input is told by `corpus.report`.
+    `tokens` says how texts are cut ("raw", "unspaced", "wikitext", "spaces"; found from the texts
+    if it is None), `letter_case` whether forms are also looked for in other letter case ("exact",
+    "variants", "forgiving"), `stop_words` whether a lone "the" may be a mention, and `name_rules`
+    what else may differ between a form and a text (`lrlm.corpora.NameRule`; [] for nothing).
+    `limit` takes the first articles of each split, `max_bad` is the share of a file's lines that
+    may be bad, and `workers` the number of processes. What became of the input is told by
+    `corpus.report`.
 
     Knowledge that does not fit the articles is refused: if more than the share `max_unknown` of
     the articles name a topic that is not known, or that has no facts, or of the facts lead to an
@@ -92,7 +93,9 @@ def build_corpus(
     6
     """
     options = LinkOptions(
-        letter_case=_choice(LetterCase, letter_case, "letter_case"), stop_words=stop_words
+        letter_case=choice_of(LetterCase, letter_case, "letter_case"),
+        stop_words=stop_words,
+        name_rules=name_rules_of(name_rules),
     )
     given = {"train": train, "valid": valid, "test": test}
     with ExitStack() as scratch:
@@ -109,7 +112,7 @@ def build_corpus(
         return build_from(
             out,
             inputs,
-            profile=None if tokens is None else _choice(Profile, tokens, "tokens"),
+            profile=None if tokens is None else choice_of(Profile, tokens, "tokens"),
             options=options,
             limit=limit,
             max_bad=max_bad,
@@ -243,12 +246,3 @@ def _article_file(split: str, articles: Articles, scratch: ExitStack) -> Path:
                 raise InputError(f"{split}[{number}] is not an article: {error}") from None
             file.write(f"{json.dumps(record)}\n")
     return path
-
-
-def _choice(kind: type[_Choice], given: str, name: str) -> _Choice:
-    """Take one of a few values by its name."""
-    try:
-        return kind(given)
-    except ValueError:
-        known = ", ".join(repr(each.value) for each in kind)
-        raise InputError(f"{name} must be one of {known}, not {given!r}") from None

@@ -4,17 +4,25 @@
 many texts about one topic, and `relink` links a document of a corpus anew, with other options.
 """
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 from lrlm.characters import NOT_IN_A_TEXT, describe
+from lrlm.corpora.compounds import CompoundCutter, has_compounds
+from lrlm.corpora.name_rules import (
+    LetterCase,
+    NameRule,
+    choice_of,
+    name_rules_of,
+    writings,
+)
 from lrlm.errors import FormatError, InputError, TextTooLongError
 from lrlm.knowledge import TITLE, Relation, Topic
 from lrlm.plain_data import shown
-from lrlm.text import Profile, Tokens, split_words, tokenise
+from lrlm.text import Profile, Tokens, tokenise
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 STOP_WORDS = frozenset(  # one text is easier to read than a hundred quotes
@@ -26,21 +34,11 @@ STOP_WORDS = frozenset(  # one text is easier to read than a hundred quotes
 )
 """A form that is only one of these words, in lower case, is not a mention."""
 
+_WITH_COMPOUNDS = frozenset([Profile.RAW, Profile.UNSPACED])
+"""Where "Oslo-based" is one word that nobody else has cut."""
+
 LONGEST = 1_000_000
 """Characters of a text that are read at once, unless more are allowed."""
-
-
-class LetterCase(StrEnum):
-    """In which letter case a form may stand in a text."""
-
-    EXACT = "exact"
-    """Only the form as it is given."""
-    VARIANTS = "variants"
-    """Also in lower case, in capitals, with a first capital, and with a capital on each word.
-
-    Each writing becomes a form of its own, so that the probabilities of the forms of an object
-    still sum to one; ignoring case altogether would count a text once for each writing.
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +55,8 @@ class LinkOptions:
     letter_case: LetterCase = LetterCase.EXACT
     stop_words: bool = False
     """Whether a lone "the" may be a mention."""
+    name_rules: frozenset[NameRule] = frozenset()
+    """What else may differ between a form and the article; corpora of older versions have none."""
 
     @classmethod
     def from_dict(cls, content: object, *, where: str = "link options") -> Self:
@@ -76,15 +76,33 @@ class LinkOptions:
             raise FormatError(f"{where}: no such profile or letter case: {said}") from None
         if not isinstance(options.stop_words, bool):
             raise FormatError(f"{where}: stop_words must be true or false")
-        return options
+        return replace(options, name_rules=_rules_from(content.get("name_rules", []), where))
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values, as a manifest keeps them."""
+        rules = sorted(rule.value for rule in self.name_rules)
         return {
             "profile": self.profile.value,
             "letter_case": self.letter_case.value,
             "stop_words": self.stop_words,
+            **({"name_rules": rules} if rules else {}),
         }
+
+    def changed(
+        self, *, letter_case: str | None = None, name_rules: Iterable[str] | str | None = None
+    ) -> Self:
+        """Give the same options with other rules for names, where some are given.
+
+        >>> print(LinkOptions().changed(letter_case="variants", name_rules=["accents"]))
+        tokens as in 'raw', letter case 'variants', lone stop words not linked, also linked: accents
+        """
+        options = self
+        if letter_case is not None:
+            wished = choice_of(LetterCase, letter_case, "letter_case")
+            options = replace(options, letter_case=wished)
+        if name_rules is not None:
+            options = replace(options, name_rules=name_rules_of(name_rules))
+        return options
 
     def for_raw_text(self) -> Self:
         """Give the options for a text that nobody has cut into tokens.
@@ -97,6 +115,7 @@ class LinkOptions:
         return (
             f"tokens as in '{self.profile}', letter case '{self.letter_case}',"
             f" lone stop words {'linked' if self.stop_words else 'not linked'}"
+            + (f", also linked: {', '.join(sorted(self.name_rules))}" if self.name_rules else "")
         )
 
 
@@ -150,6 +169,8 @@ class Linker:
     ) -> LinkedDocument:
         """Cut a text into tokens and link it, as the function `link` does."""
         tokens = tokenise(text, self.options.profile)
+        if self.options.name_rules:
+            tokens = _prepared(text, tokens, self.options, self._matcher)
         return self.link_tokens(text, tokens, id=id, title=title, gold=gold)
 
     def link_tokens(
@@ -187,18 +208,43 @@ def relink(document: LinkedDocument, options: LinkOptions) -> LinkedDocument:
     >>> len(relink(document, LinkOptions(letter_case=LetterCase.VARIANTS)).mentions)
     1
     """
-    tokens = recut(document, options)
     relations = _cut_forms(_relations_of(document), options)
+    matcher = Matcher(relations)
+    tokens = _recut(document, options, matcher)
     gold = None if document.gold is None else _place_gold(_gold_spans(document), tokens, relations)
-    mentions = tuple(Matcher(relations).find(tokens.words))
+    mentions = tuple(matcher.find(tokens.words))
     return replace(document, tokens=tokens, relations=relations, mentions=mentions, gold=gold)
 
 
 def recut(document: LinkedDocument, options: LinkOptions) -> Tokens:
     """Cut the text of a document anew, as `relink` does."""
-    if document.tokens.words != document.text.split():
+    relations = _cut_forms(_relations_of(document), options) if options.name_rules else ()
+    return _recut(document, options, Matcher(relations))
+
+
+def _recut(document: LinkedDocument, options: LinkOptions, matcher: "Matcher") -> Tokens:
+    if document.tokens.words not in (
+        document.text.split(),
+        unicodedata.normalize("NFC", document.text).split(),
+    ):
         options = options.for_raw_text()  # the text is not one that can be cut at its spaces
-    return tokenise(document.text, options.profile)
+    tokens = tokenise(document.text, options.profile)
+    if options.name_rules:
+        tokens = _prepared(document.text, tokens, options, matcher)
+    return tokens
+
+
+def _prepared(text: str, tokens: Tokens, options: LinkOptions, matcher: "Matcher") -> Tokens:
+    """Make the words of a text comparable with forms: composed, and compounds cut at names."""
+    rules = options.name_rules
+    if NameRule.CHARACTERS in rules and not unicodedata.is_normalized("NFC", text):
+        words = [unicodedata.normalize("NFC", word) for word in tokens.words]
+        tokens = replace(tokens, words=words)
+    if NameRule.COMPOUNDS in rules and options.profile in _WITH_COMPOUNDS and has_compounds(text):
+        found = matcher.find(tokens.words)
+        whole = {place for mention in found for place in range(mention.start, mention.end)}
+        tokens = matcher.cutter.cut(tokens, whole)
+    return tokens
 
 
 def topic_of(document: LinkedDocument) -> Topic:
@@ -233,6 +279,13 @@ class Matcher:
         for entries in by_first_word.values():
             entries.sort()  # mentions then come out in order, without sorting them
         self._by_first_word = by_first_word
+
+    @cached_property
+    def cutter(self) -> CompoundCutter:
+        """Cuts words that are joined by hyphens or slashes where one of the forms stands."""
+        return CompoundCutter(
+            form for entries in self._by_first_word.values() for *_, form in entries
+        )
 
     def find(self, words: Sequence[str]) -> list[Mention]:
         """List the mentions in an article's words, sorted by start, end, relation and form."""
@@ -302,23 +355,19 @@ def _cut_forms(star: Iterable[Relation], options: LinkOptions) -> tuple[Linkable
 
 @lru_cache(maxsize=1 << 16)
 def _writings(text: str, options: LinkOptions) -> tuple[tuple[str, ...], ...]:
-    words = split_words(text, _cut_as(options.profile))
-    if not any(character.isalnum() for word in words for character in word):
-        return ()
-    writings = [words]
-    if options.letter_case is LetterCase.VARIANTS:
-        capitals = tuple(word[:1].upper() + word[1:] for word in words)
-        writings += [
-            (capitals[0], *words[1:]),
-            tuple(word.lower() for word in words),
-            tuple(word.upper() for word in words),
-            capitals,
-        ]
+    found = writings(text, _cut_as(options.profile), options.letter_case, options.name_rules)
     if not options.stop_words:
-        writings = [
-            writing for writing in writings if len(writing) > 1 or writing[0] not in STOP_WORDS
-        ]
-    return tuple(dict.fromkeys(writings))
+        found = [words for words in found if len(words) > 1 or words[0] not in STOP_WORDS]
+    return tuple(found)
+
+
+def _rules_from(content: object, where: str) -> frozenset[NameRule]:
+    if not isinstance(content, list) or not all(isinstance(each, str) for each in content):
+        raise FormatError(f"{where}: name_rules must be a list of names, not {shown(content)}")
+    try:
+        return name_rules_of(content)
+    except InputError as error:
+        raise FormatError(f"{where}: {error}; was it written by a newer version?") from None
 
 
 def _place_gold(

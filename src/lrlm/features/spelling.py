@@ -40,6 +40,7 @@ from lrlm.characters import LONE_SURROGATE
 from lrlm.checks import WIDEST
 from lrlm.errors import FormatError, InputError, LrlmError
 from lrlm.features.character_model import END, ESCAPE, FIRST, Alphabet, FrozenCharacters
+from lrlm.features.readable import ReadableCharacters
 from lrlm.tensor_files import read_tensors, write_tensors
 from lrlm.text import Vocabulary
 
@@ -86,6 +87,11 @@ class SpellingModel:
         self._cache: dict[str, float] = {}
         self._cache_size = cache_size
         self._lock = Lock()
+
+    @property
+    def characters(self) -> str:
+        """The characters that it has read."""
+        return self.alphabet.characters
 
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word: of all its characters and its end, (W,).
@@ -328,6 +334,10 @@ def _use_one_core(lock: Lock) -> None:
 class SamplingSpeller(Protocol):
     """A distribution over all words."""
 
+    @property
+    def characters(self) -> str:
+        """The characters that it has read."""
+
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word's characters, end symbol included."""
 
@@ -348,6 +358,10 @@ class UnknownWordSpeller:
         self._vocabulary = vocabulary
         self.log_unknown = log_unknown
 
+    @functools.cached_property
+    def _readable(self) -> ReadableCharacters:
+        return ReadableCharacters(self._speller.characters)
+
     def log_probs(self, words: Sequence[str]) -> Floats:
         """Give the log-probability of each word, given that it is not in the vocabulary."""
         scores: Floats = self._speller.log_probs(words) - np.float32(self.log_unknown)
@@ -363,6 +377,9 @@ class UnknownWordSpeller:
     ) -> list[str]:
         """Spell words at random, again and again where they are in the vocabulary.
 
+        So is done with words that cannot be read: one with a character that is not printable, or
+        is of a script that the spelling model has not read.
+
         At another temperature than 1, a word does not end where it would be one of the vocabulary:
         at low ones there would hardly be any other. At 0 every word is the same. Without
         `capitals`, no word has a capital letter.
@@ -372,7 +389,9 @@ class UnknownWordSpeller:
             manner = Manner(
                 temperature,
                 refuses=self._vocabulary.__contains__,
-                leaves_out=lambda character: not capitals and has_capital(character),
+                leaves_out=lambda character: (
+                    character not in self._readable or (not capitals and has_capital(character))
+                ),
             )
         words: list[str] = []
         for _ in range(_ROUNDS):
@@ -383,7 +402,11 @@ class UnknownWordSpeller:
         raise LrlmError("the spelling model hardly ever spells a word outside the vocabulary")
 
     def _is_wanted(self, word: str, *, capitals: bool) -> bool:
-        return word not in self._vocabulary and (capitals or not has_capital(word))
+        return (
+            word not in self._vocabulary
+            and (capitals or not has_capital(word))
+            and self._readable.can_write(word)
+        )
 
 
 def has_capital(word: str) -> bool:

@@ -17,7 +17,6 @@ from lrlm.batching import (
     EncodedDocument,
     NumberedNames,
     Parts,
-    surface_forms,
     type_name,
 )
 from lrlm.corpora import Linker, check_text
@@ -31,7 +30,14 @@ from lrlm.knowledge import Topic
 from lrlm.models import document_nats
 from lrlm.models.writing import NO_FORM, EncodedTopic, WritingState, Written
 from lrlm.runs.run import Run
-from lrlm.text import LinkableRelation, LinkedDocument, SurfaceForm, TokenSpace, tokenise
+from lrlm.text import (
+    LinkableRelation,
+    LinkedDocument,
+    SurfaceForm,
+    TokenSpace,
+    surface_forms,
+    tokenise,
+)
 
 MOST_SAMPLES = 10_000
 """Texts that are written side by side: they are all in memory at once."""

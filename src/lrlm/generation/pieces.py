@@ -84,6 +84,9 @@ class PieceWriter:
         copied = None
         if token.form != NO_FORM:
             copied = self._tokens_of_form(token)[token.position]
+            if not (self._open and self._goes_on(token)):
+                form = self._forms[token.form].form
+                self._growing.begin_form(form, position=token.position)
         log_spelling = self._growing.add(token.id, copied=copied)
         source: PieceSource = "relation" if copied is not None else "word"
         if log_spelling is not None:

@@ -10,7 +10,7 @@ metrics.jsonl         losses and validations
 checkpoints/          from which training is resumed; not needed to use the model
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -309,10 +309,13 @@ class Run:
         *,
         longest: int = LONGEST,
         id: str | None = None,  # noqa: A002
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
     ) -> LinkedDocument:
         """Link a text as people write it with what is known about its topic, for this model.
 
-        A text of more than `longest` characters is refused.
+        A text of more than `longest` characters is refused. Names are looked for as in the corpus
+        of the model, unless `letter_case` or `name_rules` say otherwise.
         """
         check_text(text, longest=longest)
         if not isinstance(topic, Topic):
@@ -320,7 +323,9 @@ class Run:
                 f"a topic is an lrlm.Topic, not {shown(topic)}; find one by its name with"
                 " Model.topic or KnowledgeGraph.topic, or make one"
             )
-        return link(text, topic, self.link_options.for_raw_text(), id=id)
+        options = self.link_options.for_raw_text()
+        wished = options.changed(letter_case=letter_case, name_rules=name_rules)
+        return link(text, topic, wished, id=id)
 
 
 def _tensor(values: Booleans | None, device: str) -> Tensor | None:

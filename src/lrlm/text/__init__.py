@@ -1,6 +1,7 @@
 """Text: words with character offsets, linked documents, and what a model takes for a token."""
 
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
+from lrlm.text.forms import SurfaceForm, surface_forms
 from lrlm.text.joining import Joiner
 from lrlm.text.token_space import (
     NO_FORM_HERE,
@@ -8,7 +9,6 @@ from lrlm.text.token_space import (
     EncodedText,
     GrowingText,
     Speller,
-    SurfaceForm,
     TokenPlaces,
     TokenSpace,
     WordSpan,
@@ -43,6 +43,7 @@ __all__ = [
     "detect_profile",
     "perplexity_per_word",
     "split_words",
+    "surface_forms",
     "tokenise",
     "word_span",
 ]

@@ -31,6 +31,10 @@ _OPENS_A_QUOTE = re.compile(r"'(?!(?:em|til|tis|twas|n|cause|round)\b)[^\W\d]", 
 _APART = frozenset([*",.;:!?()", "'s", "n't"])
 """Words that stand alone in tokenised text only."""
 
+_IN_A_TOKENISED_NAME = frozenset([*",.()", "'s", "n't", "``", "''", "@-@", "@,@", "@.@"])
+"""Words of a name that stand alone only where somebody has cut it into words. Other marks may stand
+alone in French: "Où est la maison ?"."""
+
 _ATTACHED = re.compile(r"\w[,;:!?)](?=\s|\Z)")
 """What tokenised text does not have; points of abbreviations ("U.S.") stay there as well."""
 
@@ -95,6 +99,19 @@ def natural_text_of(text: str, tokens: Tokens) -> NaturalText | None:
             number for number, (end, start) in enumerate(places, 1) if "\n" in text[end:start]
         ]
     return natural_text(words, breaks=breaks)
+
+
+def came_in_words(name: str) -> bool:
+    """Say whether a name was cut into words already: "Bob ( singer )" is nobody's writing.
+
+    >>> came_in_words("Bob ( singer )"), came_in_words("Bob (singer)")
+    (True, False)
+    """
+    words = name.split()
+    if name.replace(" ", "").isalnum():
+        return False
+    quotes = words.count('"')
+    return (quotes > 0 and quotes % 2 == 0) or not _IN_A_TOKENISED_NAME.isdisjoint(words)
 
 
 def _is_tokenised(text: str, words: Sequence[str]) -> bool:

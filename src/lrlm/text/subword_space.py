@@ -7,7 +7,6 @@ found among the tokens: wherever the tokens of a form stand, it may have been co
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +16,8 @@ from torch import Tensor
 
 from lrlm.errors import InputError
 from lrlm.text.document import LinkableRelation, LinkedDocument
-from lrlm.text.natural_text import NaturalText, natural_text, natural_text_of
+from lrlm.text.forms import SurfaceForm, surface_forms
+from lrlm.text.natural_text import NaturalText, came_in_words, natural_text, natural_text_of
 from lrlm.text.subword_tokenizer import AUTO, SubwordTokenizer
 from lrlm.text.token_space import (
     NO_FORM_HERE,
@@ -25,11 +25,10 @@ from lrlm.text.token_space import (
     EncodedText,
     GrowingText,
     Spellings,
-    SurfaceForm,
     TokenPlaces,
     TokenSpace,
 )
-from lrlm.text.tokeniser import Profile, Tokens, split_words, tokenise
+from lrlm.text.tokeniser import Profile, Tokens, tokenise
 from lrlm.text.word_boundaries import (
     AT_START,
     JOINED,
@@ -93,7 +92,8 @@ class SubwordSpace(TokenSpace):
         text, natural = _read(document.text, document.tokens)
         encoding = self.tokenizer.encode(text)
         ids = encoding.ids
-        edges = sorted(self._edges(text, ids, document.relations))
+        in_words = natural is not None
+        edges = sorted(self._edges(text, ids, document.relations, in_words=in_words))
         mentions = []
         if edges:
             words, places = document.tokens if natural is None else natural, encoding.offsets
@@ -169,10 +169,15 @@ class SubwordSpace(TokenSpace):
         return ids, pieces, list(zip(places.starts, places.ends, strict=True))
 
     def _edges(
-        self, text: str, ids: list[int], relations: Iterable[LinkableRelation]
+        self,
+        text: str,
+        ids: list[int],
+        relations: Iterable[LinkableRelation],
+        *,
+        in_words: bool = False,
     ) -> Iterator[tuple[int, int, int, int, bool]]:
         """Find where the tokens of a form stand: start, end, relation, form, and if it is bound."""
-        by_first = self._by_first_token(text, relations)
+        by_first = self._by_first_token(text, relations, in_words=in_words)
         tokens = len(ids)
         for start, token in enumerate(ids):
             if token not in by_first:
@@ -188,15 +193,15 @@ class SubwordSpace(TokenSpace):
                     yield start, end, form.relation, form.form, form.is_bound
 
     def _by_first_token(
-        self, text: str, relations: Iterable[LinkableRelation]
+        self, text: str, relations: Iterable[LinkableRelation], *, in_words: bool
     ) -> dict[int, list["_FormInContext"]]:
         """Sort the forms that the text holds by their first tokens."""
         by_first: dict[int, list[_FormInContext]] = {}
         normalised = self.tokenizer.normalised
         text = normalised(text)
         for number, relation in enumerate(relations):
-            for place, form in enumerate(zip(relation.forms, relation.texts, strict=True)):
-                writing = _written(*form)
+            for place, form in enumerate(surface_forms(relation)):
+                writing = written(form, in_words=in_words)
                 if normalised(writing) not in text:
                     continue
                 for context, ids in enumerate(self._forms.of(writing)):
@@ -352,24 +357,16 @@ class TokenByToken(GrowingText):
         self._waiting = []
 
 
-def written(form: SurfaceForm) -> str:
-    """Say how a form stands in natural text.
+def written(form: SurfaceForm, *, in_words: bool = False) -> str:
+    """Say how a form stands in natural text: as it was given.
 
-    That is how it was written, unless it came in words, or in other letter case.
+    One that came in words is put together, as is every one of a text that came `in_words`.
     """
-    return _written(form.words, form.text)
-
-
-@lru_cache(maxsize=1 << 16)
-def _written(words: tuple[str, ...], text: str) -> str:
-    if text.replace(" ", "").isalnum() and " ".join(words) == text:
-        return text
-    in_words = text.split()
-    if words != tuple(in_words) and (
-        words in (split_words(text), split_words(text, Profile.WIKITEXT))
-    ):
-        return " ".join(in_words)
-    return natural_text(words).text
+    if form.text.replace(" ", "").isalnum():
+        return form.text
+    if came_in_words(form.text) or (in_words and form.words == tuple(form.text.split())):
+        return natural_text(form.words).text
+    return form.text
 
 
 def _read(text: str, tokens: Tokens) -> tuple[str, NaturalText | None]:

@@ -21,6 +21,7 @@ import numpy as np
 from lrlm.arrays import Booleans, Floats, Integers
 from lrlm.errors import InputError
 from lrlm.text.document import LinkedDocument
+from lrlm.text.forms import SurfaceForm
 from lrlm.text.tokeniser import Profile, Tokens, split_words, tokenise
 
 if TYPE_CHECKING:  # corpora are built without loading PyTorch
@@ -36,13 +37,6 @@ NO_FORM_HERE = -1
 
 NO_MENTION = -1
 """The mention of a candidate that the words of the document do not show."""
-
-
-class SurfaceForm(NamedTuple):
-    """A name of an object: cut into words as articles are, and as it is written."""
-
-    words: tuple[str, ...]
-    text: str
 
 
 @dataclass(frozen=True)
@@ -154,6 +148,13 @@ class GrowingText(ABC):
     @abstractmethod
     def text(self) -> str:
         """The text as far as its tokens have a place."""
+
+    def begin_form(self, form: SurfaceForm, *, position: int = 0) -> None:
+        """Be told that the next tokens copy a form, from that of this position on.
+
+        A space whose tokens do not say how they are joined learns here how the form is written.
+        """
+        del form, position
 
     @abstractmethod
     def add(self, token: int, *, copied: str | None = None) -> float | None:

@@ -1,7 +1,9 @@
-"""Cut text into words with half-open character offsets, in one of three profiles.
+"""Cut text into words with half-open character offsets, in one of four profiles.
 
 `raw`        running English: words keep inner hyphens and digits their commas ("co-produced",
              "589,419"), clitics stand alone ("did", "n't"; "nation", "'s").
+`unspaced`   as raw, and every letter of a script that is written without spaces between words
+             (Chinese, Japanese, Thai, Lao, Khmer, Burmese) is a token, with its vowel signs.
 `wikitext`   the conventions of WikiText-103: "co", "@-@", "produced"; "589", "@,@", "419";
              "didn", "'t". Marks that are already there pass through.
 `spaces`     text that is already tokenised: every run without white space is a token.
@@ -21,8 +23,30 @@ class Profile(StrEnum):
     """Which conventions the tokens follow."""
 
     RAW = "raw"
+    UNSPACED = "unspaced"
     WIKITEXT = "wikitext"
     SPACES = "spaces"
+
+
+_UNSPACED_LETTERS = (
+    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Japanese
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"  # Chinese characters
+    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46"  # Thai
+    "\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u0edc-\u0edf"  # Lao
+    "\u1000-\u102a\u103f\u1050-\u1055\u1780-\u17b3"  # Burmese, Khmer
+)
+_UNSPACED = re.compile(f"[{_UNSPACED_LETTERS}]")
+_UNSPACED_SHARE = 0.3
+"""Texts with more of their letters in such scripts are cut letter by letter."""
+
+
+def is_unspaced(character: str) -> bool:
+    """Say whether a character is a letter of a script without spaces between words.
+
+    >>> is_unspaced("東"), is_unspaced("ไ"), is_unspaced("я")
+    (True, True, False)
+    """
+    return _UNSPACED.match(character) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +96,10 @@ def _cut(text: str, profile: Profile) -> list[str]:
 
 
 def detect_profile(texts: Iterable[str]) -> Profile:
-    """Say how texts are tokenised already, from a sample: by spaces, as WikiText, or not at all."""
+    """Say how texts are tokenised already, from a sample: by spaces, as WikiText, or not at all.
+
+    Those that are not are cut letter by letter where they are in a script without spaces.
+    """
     sample = list(texts)
     joined = "\n".join(sample)
     if " @-@ " in joined or " @,@ " in joined or " @.@ " in joined:
@@ -80,7 +107,11 @@ def detect_profile(texts: Iterable[str]) -> Profile:
     apart = len(re.findall(r"(?<=\s)[.,](?=\s|$)", joined))
     attached = len(re.findall(r"(?<=\w)[.,](?=\s|$)", joined))
     # Abbreviations ("U.S.", "J.") keep their point in tokenised text as well.
-    return Profile.SPACES if apart > attached else Profile.RAW
+    if apart > attached:
+        return Profile.SPACES
+    letters = sum(map(str.isalpha, joined))
+    has_unspaced = len(_UNSPACED.findall(joined)) > _UNSPACED_SHARE * letters
+    return Profile.UNSPACED if has_unspaced else Profile.RAW
 
 
 def _mark_joins(text: str, words: list[str], starts: list[int]) -> None:
@@ -104,11 +135,15 @@ def _mark_joins(text: str, words: list[str], starts: list[int]) -> None:
 def _pattern(profile: Profile) -> re.Pattern[str]:
     """Match the next token, its only group; to skip the space before it here is twice as fast."""
     letters = rf"(?:[\w{_combining_marks()}])"
+    alone = ""
+    if profile is Profile.UNSPACED:
+        alone = rf"[{_UNSPACED_LETTERS}][{_combining_marks()}]*+|"
+        letters = rf"(?:(?![{_UNSPACED_LETTERS}])[\w{_combining_marks()}])"
     abbreviations = "|".join(_ABBREVIATIONS)
     shared_start = (
         # Most tokens are plain; to decide them first makes the tokeniser three times as fast.
         r"[A-Za-z]+(?=[\s,;)]|\Z)|[,;()\[\]\"!?]|\.(?!\.)|\d+(?=[\s;)]|\Z)"
-        r"|@[-,.]@|</?\w+>"  # WikiText's marks; <unk> and </s>
+        r"|@[-,./]@|</?\w+>"  # WikiText's marks; <unk> and </s>
         r"|\b(?:[^\W\d_]\.){2,}"  # U.S.
         rf"|\b(?:{abbreviations})\.|\b[A-Z]\.(?=\s|$)"  # St. J.
         r"|\.{2,}|-{2,}"
@@ -116,12 +151,15 @@ def _pattern(profile: Profile) -> re.Pattern[str]:
     if profile is Profile.WIKITEXT:
         word = rf"{letters}+(?:\.[^\W\d_]+)*(?:-(?=\s|\Z))?"  # "18- to 34 @-@ year"
         return re.compile(rf"\s*+({shared_start}|['’]{letters}+|{word}|\S)")
-    clitic = r"['’](?:s|re|ll|ve|d|m|S)(?!\w)"
-    negation = r"n['’]t(?!\w)"
+    end = rf"(?!{letters})" if profile is Profile.UNSPACED else r"(?!\w)"
+    clitic = rf"['’](?:s|re|ll|ve|d|m|S){end}"
+    negation = rf"n['’]t{end}"
     number = r"[£€¥]?\d+(?:[.,:]\d+)*%"
     inner = rf"(?:[-./:&]|(?<=\d),(?=\d)|(?!{clitic})['’])"
     word = rf"{letters}+?(?={negation})|[£€¥]?{letters}+(?:{inner}{letters}+)*"
-    return re.compile(rf"\s*+({shared_start}|{clitic}|{negation}|'\d\ds\b|{number}|{word}|\S)")
+    return re.compile(
+        rf"\s*+({alone}{shared_start}|{clitic}|{negation}|'\d\ds\b|{number}|{word}|\S)"
+    )
 
 
 @cache

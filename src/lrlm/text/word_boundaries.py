@@ -11,12 +11,16 @@ import numpy as np
 
 from lrlm.arrays import Booleans, Integers
 from lrlm.text.token_space import NO_FORM_HERE
+from lrlm.text.tokeniser import is_unspaced
 
 AT_START, JOINED, SPACED = range(3)
-"""How a form is written: at the start of a text, right behind what is before it (white space or an
-opening bracket or quote), or with one space in front."""
+"""How a form is written: at the start of a text, right behind what is before it (white space, an
+opening bracket or quote, a letter of a script without spaces), or with one space in front."""
 
 _OPENING = frozenset("([{“‘«")
+_WIDE_MARKS = frozenset("、。，．！？：；「」『』（）《》〈〉【】・")
+"""Marks beside which no space stands."""
+
 _STRAIGHT_QUOTES = frozenset("\"'")
 
 _WITHOUT_SPACES = (
@@ -57,7 +61,7 @@ def _context_after(text: str) -> int:
     if text == " ":
         return NO_FORM_HERE
     last, before = text[-1:], text[-2:-1]
-    if last.isspace() or last in _OPENING:
+    if last.isspace() or last in _OPENING or is_unspaced(last) or last in _WIDE_MARKS:
         return JOINED
     if last in _STRAIGHT_QUOTES and (before.isspace() or before in _OPENING):
         return JOINED

@@ -12,13 +12,14 @@ import torch
 
 from lrlm.arrays import Floats
 from lrlm.text.document import LinkedDocument
-from lrlm.text.joining import Joiner
+from lrlm.text.forms import SurfaceForm
+from lrlm.text.joining import Joiner, copied_tokens
+from lrlm.text.natural_text import came_in_words
 from lrlm.text.token_space import (
     EncodedText,
     GrowingText,
     Speller,
     Spellings,
-    SurfaceForm,
     TokenPlaces,
     TokenSpace,
 )
@@ -171,10 +172,13 @@ class WordByWord(GrowingText):
         self, space: WordSpace, prompt: str, profile: Profile, spellings: Spellings
     ) -> None:
         self._vocabulary = space.vocabulary
-        self._joiner = Joiner(profile, after=prompt)
+        # A vocabulary of running text holds this word only if compounds were cut at names.
+        joins_compounds = profile is not Profile.WIKITEXT and "@-@" in space.vocabulary
+        self._joiner = Joiner(profile, after=prompt, joins_compounds=joins_compounds)
         self.places = self._joiner.places
         self._profile = profile
         self._spellings = spellings
+        self._is_copying = False
         self.tokens = list(split_words(prompt, profile))
 
     @property
@@ -182,12 +186,24 @@ class WordByWord(GrowingText):
         """What is joined so far."""
         return self._joiner.text
 
+    def begin_form(self, form: SurfaceForm, *, position: int = 0) -> None:
+        """Write a form as it was given."""
+        tokens = copied_tokens(form.words, self.written(form))
+        self._is_copying = tokens is not None
+        if tokens is not None:
+            self._joiner.begin_copy(tokens[position:])
+
     def add(self, token: int, *, copied: str | None = None) -> float | None:
         """Append a word of the vocabulary, a copied one, or one that is spelled now."""
         log_spelling = None
         if copied is not None:
-            word = copied
-        elif token == self._vocabulary.unknown_id:
+            self.tokens.append(copied)
+            if self._is_copying:
+                self._joiner.add_copied()
+            else:
+                self._joiner.add(copied)
+            return None
+        if token == self._vocabulary.unknown_id:
             word, log_spelling = self._spellings.take()
         else:
             word = self._vocabulary.words[token]
@@ -200,7 +216,9 @@ class WordByWord(GrowingText):
         self._joiner.finish()
 
     def written(self, form: SurfaceForm) -> str:
-        """Join the words of a form."""
+        """Give a form as it was given; one that came in words is put together."""
+        if not came_in_words(form.text):
+            return form.text
         joiner = Joiner(self._profile)
         for word in form.words:
             joiner.add(word)
