@@ -27,12 +27,17 @@ def annotate(
     run: Run, documents: Iterable[LinkedDocument], *, batch_size: int | None = None
 ) -> Iterator[Annotation]:
     """Annotate documents in their order; only some of them are held at a time."""
+    check_posteriors(run)
+    return _annotations(run, documents, batch_size)
+
+
+def check_posteriors(run: Run) -> None:
+    """Refuse a model that cannot say where words come from."""
     if not run.model.has_posteriors:
         raise InputError(
             f"{run.folder} holds a {run.model.label}, which does not know where words come from;"
             " annotation needs a model that sums over segmentations, such as LRLM"
         )
-    return _annotations(run, documents, batch_size)
 
 
 def _annotations(
