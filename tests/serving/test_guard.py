@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from lrlm.errors import InputError
+from lrlm.errors import InputError, TokenWantedError
+from lrlm.serving.addresses import doorkeeper_for
 from lrlm.serving.guard import HEADERS, Doorkeeper, Guard, host_name
 from lrlm.serving.limits import ServerLimits
-from lrlm.serving.server import TokenWantedError, doorkeeper_for
 from tests.serving.served import client, error_of
 
 TOKEN = "a secret of 24 characters"

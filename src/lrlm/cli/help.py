@@ -14,6 +14,7 @@ from lrlm.errors import (
     LrlmError,
     StoppedError,
     TextTooLongError,
+    TokenWantedError,
     TooManyBadLinesError,
     TopicLookupError,
     WorkerError,
@@ -27,6 +28,7 @@ _REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
     (CorpusNotFoundError, "--corpus", "say where it is with --corpus DIR"),
     (TopicLookupError, "--graph", "name one with --graph KG or --corpus DIR"),
     (TextTooLongError, "--longest", "allow more with --longest"),
+    (TokenWantedError, "--token", "pass --token SECRET, or set LRLM_TOKEN"),
     (WorkerError, "--workers", "try --workers 1"),
     (StoppedError, "--resume", "the same command with --resume continues"),
 )

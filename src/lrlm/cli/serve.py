@@ -56,14 +56,14 @@ def serve(
     """
     if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
         raise MissingExtraError("the explorer needs FastAPI and uvicorn: pip install 'lrlm[serve]'")
-    from lrlm.serving.server import address, doorkeeper_for, listen
+    from lrlm.serving.addresses import address, doorkeeper_for, listen
 
     names = tuple(name.lower() for name in allow_host or ())
     doorkeeper = doorkeeper_for(host, token, names)
     with listen(host, port) as listening, progress_of("models") as progress:
         progress("loading the models", 0, 0)
         from lrlm.serving.explorer import Explorer
-        from lrlm.serving.server import serve as run_server
+        from lrlm.serving.server import serve as answer_requests
 
         explorer = Explorer.open(runs or (), graph=graph, device=device)
         place = address(listening)
@@ -88,5 +88,5 @@ def serve(
                 webbrowser.open(place)
 
         progress("", 0, 0)
-        run_server(explorer, listening, doorkeeper, started=tell)
+        answer_requests(explorer, listening, doorkeeper, started=tell)
     output.print("Stopped.", style="dim")

@@ -222,7 +222,7 @@ def _page(content: str, name: str) -> Response:
     return Response(content, media_type="text/html", headers=headers)
 
 
-def router_for(desk: Desk) -> APIRouter:  # noqa: C901, PLR0915  one route after the other
+def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the other
     """Give all routes of the API, answered by this desk."""
     router = APIRouter(prefix="/api/v1", default_response_class=Response)
     explorer = desk.explorer

@@ -50,15 +50,15 @@ for span in annotation.mentions(${state.threshold}):
         change({ text: text.value });
         run();
       }, { class: "main" }))),
-    parts.summary,
-    make("div", { class: "row spread" }, parts.legend,
+    make("div", { class: "row spread" }, parts.summary,
       make("label", { class: "slider" }, make("span", {}, "Mark names from "), parts.shownThreshold, slider)),
+    parts.legend,
     parts.marked,
     parts.why,
     exportRow(result),
     make("h3", {}, "The lattice of a sentence"),
     make("p", { class: "quiet" }, "All ways to make the sentence, from left to right: word by word along the line, or a"
-      + " whole name copied along an arc. Thick is probable; the best path is dark."),
+      + " whole name copied along an arc. Thick is probable; the best path stands out."),
     field("Sentence", parts.sentences),
     parts.lattice,
   );
@@ -111,9 +111,15 @@ function render() {
   parts.summary.textContent = summary(annotation);
   parts.legend.replaceChildren(legend(annotation, topic, state.threshold));
   parts.marked.replaceChildren(markedText(annotation, topic, state.threshold, explain));
-  const open = annotation.spans.find((span) => span.explanations.length > 2) ?? annotation.spans[0];
+  const open = leastSure(annotation.spans);
   if (open) explain(open);
   else parts.why.replaceChildren(make("p", { class: "quiet" }, "No name of the topic's facts is in this text."));
+}
+
+// The span whose best explanation is the least probable says most about the model.
+function leastSure(spans) {
+  const doubt = (span) => span.explanations[0].probability;
+  return [...spans].sort((a, b) => doubt(a) - doubt(b))[0];
 }
 
 const explain = (span) => parts.why.replaceChildren(bars(span, last.topic));
@@ -138,8 +144,8 @@ function fillSentences() {
   parts.sentences.replaceChildren(...sentences.map((each, place) =>
     make("option", { value: String(place) }, lettersOf(each.text).slice(0, 90).join(""))));
   const spans = last.annotation.spans;
-  const contested = sentences.findIndex(({ start, end }) =>
-    spans.some((span) => span.start >= start && span.end <= end && span.explanations.length > 2));
+  const open = leastSure(spans);
+  const contested = sentences.findIndex(({ start, end }) => open && open.start >= start && open.end <= end);
   parts.sentences.value = String(Math.max(0, contested));
   drawLattice();
 }

@@ -6,7 +6,7 @@ import { lettersOf } from "./marks.js";
 import { ask } from "./server.js";
 import { asGiven, change, state } from "./state.js";
 
-const MOST_NATS = 10; // a word that costs as much is dark; more is not darker
+const MOST_NATS = 10; // a word that costs as much has the full colour
 const WITHOUT = "without facts";
 
 let parts;
@@ -37,8 +37,8 @@ for piece in score.pieces:
   result.html = false;
   section.append(
     make("h2", { id: "h-compare" }, "Where does knowledge help?"),
-    make("p", { class: "quiet" }, "Under every word stands a strip for each model: the darker, the more nats the word"
-      + " costs. Where one strip is light and another dark, the first model knew more."),
+    make("p", { class: "quiet" }, "Under every word stands a strip for each model: the stronger its colour, the more nats the"
+      + " word costs. Where one strip is pale and another strong, the pale one knew more."),
     make("details", { class: "source" }, make("summary", {}, "Change the text"), field("Text", text),
       make("div", { class: "row" }, button("Compare", () => change({ text: text.value }), { class: "main" }))),
     parts.models,

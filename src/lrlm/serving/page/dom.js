@@ -58,8 +58,9 @@ export function percent(probability) {
   return `${(100 * probability).toFixed(1)} %`;
 }
 
-export const number = (value, digits = 1) =>
-  value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+export const number = (value, digits = 1) => value
+  .toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  .replace("-", "−");
 
 export const counted = (count, noun) =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,5 +1,5 @@
 // Draw the lattice of a sentence: boundaries are nodes, words run along the line between them, and
-// names that may have been copied are arcs above. Thickness is the posterior; the best path is dark.
+// names that may have been copied are arcs above. Thickness is the posterior; the best path stands out.
 
 import { draw, percent, shown } from "./dom.js";
 import { hueOf, huesOf, labelOf } from "./marks.js";

@@ -102,8 +102,12 @@ export function describe(explanation, span, topic) {
   if (explanation.kind === "words") return "plain words";
   if (explanation.kind === "crossing") return "part of a longer name";
   if (!explanation.steps.length) return "other mixtures";
+  if (explanation.kind === "relation") {
+    const [step] = explanation.steps;
+    return `${labelOf(topic, step.type)} → ${step.object}`;
+  }
   return explanation.steps.map((step) =>
-    step.type ? `${labelOf(topic, step.type)} → ${step.object}` : `“${step.text}”`).join(" + ");
+    step.type ? `“${step.text}” as ${labelOf(topic, step.type)}` : `“${step.text}”`).join(" + ");
 }
 
 // The explanations of a span as bars, the most probable first.

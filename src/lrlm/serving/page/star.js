@@ -7,7 +7,7 @@ import { hueOf, huesOf } from "./marks.js";
 const ROW = 24;
 const GAP = 8;
 const MOST = 200;
-const LETTER = 7.3;
+const LETTER = 7;
 
 const short = (text, most) => {
   const letters = Array.from(shown(text));
@@ -45,7 +45,7 @@ export function star(topic, width) {
   const middle = { x: narrow ? half + 4 : width / 2, y: 0 };
   const height = Math.max(heightOf(left), heightOf(right), 80) + 16;
   middle.y = height / 2;
-  const reach = narrow ? half + 40 : Math.max(half + 60, Math.min(width * 0.2, 190));
+  const reach = narrow ? half + 40 : Math.max(half + 50, Math.min(width * 0.16, 160));
   const room = narrow ? width - middle.x - reach - 8 : width / 2 - reach - 12;
   const hues = huesOf(topic);
   const lines = draw("g", { class: "lines" });
