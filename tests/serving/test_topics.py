@@ -21,14 +21,9 @@ from tests.corpora.small_world import write
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graphs")
-    lines = [
-        '<http://x/Q20> <http://www.w3.org/2000/01/rdf-schema#label> "Norway"@en .',
-        '<http://x/Q585> <http://www.w3.org/2000/01/rdf-schema#label> "Oslo"@en .',
-        "<http://x/Q20> <http://x/P36> <http://x/Q585> .",
-    ]
-    source = folder / "world.nt"
-    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    build_graph(folder / "kg", [source])
+    (folder / "names.tsv").write_text("Q20\tNorway\nQ585\tOslo\n", encoding="utf-8")
+    (folder / "facts.tsv").write_text("Q20\tcapital\tQ585\n", encoding="utf-8")
+    build_graph(folder / "kg", [folder / "facts.tsv", folder / "names.tsv"])
     return folder / "kg"
 
 
@@ -52,7 +47,7 @@ def test_a_corpus(tmp_path: Path) -> None:
     assert (found.id, found.name, found.collection) == ("Rhine", "Rhine (river)", "rivers")
     topic = topics.topic("Rhine")
     assert topic is not None
-    assert topic.relations[0].type == "mouth"
+    assert "mouth" in {relation.type for relation in topic.relations}
     assert topics.topic("nobody") is None
 
 

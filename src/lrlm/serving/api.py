@@ -7,7 +7,7 @@ it, and writes it as JSON.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -41,9 +41,7 @@ from lrlm.serving.requests import (
     StreamRequest,
     TopicBody,
 )
-from lrlm.serving.work import Batcher, GivenUpError, Order, OverloadedError, Workshop
-
-Made = TypeVar("Made")
+from lrlm.serving.work import Batcher, GivenUpError, Made, Order, OverloadedError, Workshop
 
 _JSON = "application/json"
 _LINES = "application/x-ndjson"

@@ -156,7 +156,11 @@ async function drawLattice() {
   if (!sentence) return;
   try {
     const lattice = await ask("lattice", { ...body, start: sentence.start, end: sentence.end });
-    if (annotation === last.annotation) parts.lattice.replaceChildren(latticeDrawing(lattice, topic));
+    if (annotation !== last.annotation) return;
+    const drawing = latticeDrawing(lattice, topic);
+    parts.lattice.replaceChildren(drawing);
+    const first = drawing.querySelector(".copy")?.getBBox().x ?? 0;
+    parts.lattice.scrollLeft = Math.max(0, first - 40);
   } catch (error) {
     say(error.message, true);
   }

@@ -121,6 +121,7 @@ function render(scores) {
     make("td", { class: "number" }, number(score.nats / score.words, 2)),
     make("td", { class: "number" }, number(score.perplexity)))));
   const text = make("div", { class: "text" });
+  let together = null; // what no space parts stays on one line
   for (const { start, end } of unitsOf(scores, letters.length)) {
     const piece = letters.slice(start, end).join("");
     const costs = scores.map((score) => score.pieces
@@ -128,6 +129,7 @@ function render(scores) {
       .reduce((sum, each) => sum + each.nats, 0));
     if (!piece.trim()) {
       text.append(piece.includes("\n") ? make("br") : " ");
+      together = null;
       continue;
     }
     const told = scores.map((score, row) => `${score.model}: ${number(costs[row], 2)} nats`).join(" · ");
@@ -140,7 +142,11 @@ function render(scores) {
     }, make("span", {}, piece), ...costs.map((cost) => make("i", {
       vars: { "--share": String(Math.min(1, Math.max(0, cost / MOST_NATS))) },
     })));
-    text.append(unit);
+    if (!together) {
+      together = make("span", { class: "together" });
+      text.append(together);
+    }
+    together.append(unit);
   }
   parts.strips.replaceChildren(text);
   parts.detail.textContent = `${counted(scores[0].words, "word")}; point at one, or reach it with the Tab key, to see its numbers.`;

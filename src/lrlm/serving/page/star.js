@@ -46,7 +46,7 @@ export function star(topic, width) {
   const height = Math.max(heightOf(left), heightOf(right), 80) + 16;
   middle.y = height / 2;
   const reach = narrow ? half + 40 : Math.max(half + 50, Math.min(width * 0.16, 160));
-  const room = narrow ? width - middle.x - reach - 8 : width / 2 - reach - 12;
+  const room = narrow ? width - middle.x - reach - 20 : width / 2 - reach - 12;
   const hues = huesOf(topic);
   const lines = draw("g", { class: "lines" });
   const labels = draw("g", { class: "labels" });
