@@ -1,4 +1,4 @@
-"""The API answers whatever its own description allows to be asked, and refuses the rest in words."""
+"""The API answers whatever its description allows to be asked, and refuses the rest in words."""
 
 import pytest
 

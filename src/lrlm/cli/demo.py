@@ -124,3 +124,9 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     for sheet in evaluation_sheets(evaluation):
         output.print()
         output.print(to_terminal(sheet))
+    folders = " ".join(escape(str(run)) for run in runs)
+    output.print(
+        f"To look at what they make of texts, in a browser: lrlm serve {folders}",
+        highlight=False,
+        soft_wrap=True,
+    )
