@@ -72,5 +72,5 @@ class Visit:
             url for url in self.requests if not url.startswith((self.place, "data:", "blob:"))
         ]
         self.context.close()
-        assert self.troubles == []
-        assert foreign == []
+        assert not self.troubles, self.troubles
+        assert not foreign, foreign

@@ -1,5 +1,6 @@
 """The API gives what the Python API gives, and refuses what it should in words."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -9,9 +10,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 import lrlm
+from lrlm.generation.generated_text import Piece
 from lrlm.serving import answers, limits
+from lrlm.serving.app import create_app
 from lrlm.serving.explorer import Explorer
 from lrlm.serving.limits import ServerLimits
 from tests.serving.served import TEXT, TOPIC, client, error_of, shipped
@@ -348,3 +352,49 @@ def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
         assert answer.status_code == 504
         assert "longer than 0.2 seconds" in error_of(answer)
         assert ended.wait(10), "the work goes on though nobody waits for it"
+
+
+@pytest.mark.parametrize("path", ["generate", "generate/stream"])
+def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(*_: object, check: Any = lambda: None, **__: object) -> Iterator[Piece]:
+        try:
+            while True:
+                check()
+                begun.set()
+                yield Piece("a", 0, 1, "word", 0.0)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr("lrlm.serving.api.write", lambda *_, **options: list(endless(**options)))
+    monkeypatch.setattr("lrlm.serving.api.write_piecewise", endless)
+    app = create_app(shipped())
+    body = json.dumps({"topic": TOPIC}).encode()
+
+    async def story() -> None:
+        messages = iter([{"type": "http.request", "body": body}])
+
+        async def receive() -> Message:
+            for message in messages:
+                return message
+            await asyncio.to_thread(begun.wait, 20)
+            return {"type": "http.disconnect"}
+
+        async def send(_: Message) -> None:
+            await asyncio.sleep(0)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": f"/api/v1/{path}",
+            "raw_path": f"/api/v1/{path}".encode(),
+            "query_string": b"",
+            "scheme": "http",
+            "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+            "app": app,
+        }
+        await asyncio.wait_for(app(scope, receive, send), 30)
+        assert await asyncio.to_thread(ended.wait, 20), "the work goes on for nobody"
+
+    asyncio.run(story())

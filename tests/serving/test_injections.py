@@ -1,5 +1,6 @@
 """Script in texts, names and types stays text: in the API, and in the pages that can be kept."""
 
+from collections.abc import Iterator
 from html.parser import HTMLParser
 
 import pytest
@@ -10,7 +11,7 @@ from tests.serving.served import client
 
 
 @pytest.fixture(scope="module")
-def api() -> TestClient:
+def api() -> Iterator[TestClient]:
     with client() as asking:
         yield asking
 

@@ -76,7 +76,7 @@ def test_another_text_and_the_lattice_of_another_sentence(browser: Any, place: s
         view.locator(".mark", has_text="Sweden").wait_for()
         view.locator("#sentence").select_option("1")
         at.page.wait_for_selector("svg.lattice .copy text:has-text('borders')")
-        words = view.locator("svg.lattice .word text").all_inner_texts()
+        words = view.locator("svg.lattice .word text").all_text_contents()
         assert words == ["Sweden", "is", "near", "."]
 
 
@@ -125,8 +125,8 @@ def test_a_topic_is_built_by_hand(browser: Any, place: str) -> None:
         view.get_by_label("A new topic called").fill("Atlantis")
         view.get_by_role("button", name="Begin").click()
         at.page.wait_for_selector("h2:has-text('Atlantis')")
-        view.get_by_label("Relation").fill("capital")
-        view.get_by_label("Object").fill("Poseidonis")
+        view.get_by_label("Relation", exact=True).fill("capital")
+        view.get_by_label("Object", exact=True).fill("Poseidonis")
         view.get_by_role("button", name="Add the fact").click()
         at.page.wait_for_selector("svg.star text:has-text('Poseidonis')")
         at.open("annotate")
@@ -232,6 +232,7 @@ def test_script_in_texts_names_and_types_stays_text(browser: Any, place: str) ->
             assert at.page.locator(tag).count() == 0
         assert at.page.locator("script").count() == 1
         assert INJECTIONS[0] in at.page.locator("#view-annotate p.text").text_content()
+        at.troubles = [each for each in at.troubles if "status of 422" not in each]
 
 
 def test_the_keyboard_is_enough(browser: Any, place: str) -> None:
@@ -271,8 +272,7 @@ def test_nothing_keeps_anybody_from_using_it(browser: Any, place: str, scheme: s
         for view in VIEWS:
             section = at.open(view)
             at.page.wait_for_timeout(2000)
-            for details in section.locator("details:not([open]) > summary").all():
-                details.click()
+            section.evaluate("at => at.querySelectorAll('details').forEach(d => (d.open = true))")
             found = Axe().run(at.page).response["violations"]
             serious = [
                 (each["id"], [node["html"][:120] for node in each["nodes"][:3]])

@@ -16,7 +16,7 @@ export function build(section) {
   view = section;
   const text = make("textarea", {
     id: "text", rows: "5", maxlength: "20000", spellcheck: "false",
-    on: { change: () => change({ text: text.value }) },
+    on: { change: () => change({ text: text.value, isOwnText: true }) },
   });
   const slider = make("input", {
     type: "range", min: "0", max: "1", step: "0.01", id: "threshold",
@@ -47,7 +47,7 @@ for span in annotation.mentions(${state.threshold}):
     make("details", { class: "source" }, make("summary", {}, "Change the text"),
       field("Text about the topic", text),
       make("div", { class: "row" }, button("Annotate", () => {
-        change({ text: text.value });
+        change({ text: text.value, isOwnText: true });
         run();
       }, { class: "main" }))),
     make("div", { class: "row spread" }, parts.summary,

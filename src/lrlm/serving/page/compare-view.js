@@ -15,7 +15,7 @@ let turn = 0;
 
 export function build(section) {
   const text = make("textarea", {
-    rows: "4", maxlength: "20000", spellcheck: "false", on: { change: () => change({ text: text.value }) },
+    rows: "4", maxlength: "20000", spellcheck: "false", on: { change: () => change({ text: text.value, isOwnText: true }) },
   });
   parts = {
     text,
@@ -40,7 +40,7 @@ for piece in score.pieces:
     make("p", { class: "quiet" }, "Under every word stands a strip for each model: the stronger its colour, the more nats the"
       + " word costs. Where one strip is pale and another strong, the pale one knew more."),
     make("details", { class: "source" }, make("summary", {}, "Change the text"), field("Text", text),
-      make("div", { class: "row" }, button("Compare", () => change({ text: text.value }), { class: "main" }))),
+      make("div", { class: "row" }, button("Compare", () => change({ text: text.value, isOwnText: true }), { class: "main" }))),
     parts.models,
     make("label", { class: "check" }, parts.without, " Also the first model with the topic's facts taken away"),
     make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" },

@@ -9,7 +9,7 @@ import { button, counted, find, make, say, shown } from "./dom.js";
 import { copyLink } from "./exports.js";
 import { hueOf, huesOf } from "./marks.js";
 import { ask, setToken } from "./server.js";
-import { change, fromLink, onChange, state, toLink, VIEWS } from "./state.js";
+import { change, fromLink, onChange, state, takeTopic, toLink, VIEWS } from "./state.js";
 
 const views = {
   annotate: annotateView, topic: topicView, generate: generateView, edit: editView, compare: compareView,
@@ -53,21 +53,10 @@ onChange((changed) => {
   if (state.topic) views[state.view].show(changed);
 });
 
-// The text of an example goes with its topic; another topic begins with its facts as a text.
-function takeTopic(topic, text) {
-  change({ topic, text: text ?? textAbout(topic) });
-}
-
-function textAbout(topic) {
-  const example = examples.find((each) => each.topic.id === topic.id);
-  if (example) return example.text;
-  const facts = topic.relations.slice(0, 6).map((fact) => `The ${fact.label ?? fact.type} is ${fact.forms[0] ?? fact.object}.`);
-  return [`This is about ${topic.names[0]}.`, ...facts].join(" ");
-}
-
 async function chooseTopic(id) {
   try {
-    takeTopic(await ask(`topic?id=${encodeURIComponent(id)}`));
+    const topic = await ask(`topic?id=${encodeURIComponent(id)}`);
+    takeTopic(topic, examples.find((example) => example.topic.id === topic.id)?.text);
   } catch (error) {
     say(error.message, true);
   }
@@ -187,6 +176,7 @@ async function begin() {
   find("model").value = first;
   const values = { view: linked?.view ?? "annotate", topic: examples[0].topic, text: examples[0].text };
   for (const name of ["text", "threshold", "options"]) if (linked?.[name] !== undefined) values[name] = linked[name];
+  values.isOwnText = linked?.text !== undefined;
   try {
     if (typeof linked?.topic === "string") values.topic = await ask(`topic?id=${encodeURIComponent(linked.topic)}`);
     else if (linked?.topic) values.topic = await topicView.readTopic(linked.topic);

@@ -8,6 +8,7 @@ export const state = {
   model: null,
   topic: null, // { id, names, relations: [{ type, label, object, forms }], collection }
   text: "",
+  isOwnText: false, // whether somebody wrote it; the page's own text follows the topic
   threshold: 0.5,
   options: {},
 };
@@ -20,6 +21,19 @@ export const onChange = (listener) => listeners.push(listener);
 export function change(values) {
   Object.assign(state, values);
   for (const listener of listeners) listener(Object.keys(values));
+}
+
+// Take another topic. A text that somebody wrote stays; else the topic's facts become one.
+export function takeTopic(topic, text) {
+  if (text !== undefined) change({ topic, text, isOwnText: false });
+  else if (state.isOwnText) change({ topic });
+  else change({ topic, text: textAbout(topic) });
+}
+
+function textAbout(topic) {
+  const facts = topic.relations.slice(0, 6).map((fact) =>
+    `The ${fact.label ?? fact.type} is ${fact.forms[0] ?? fact.object}.`);
+  return [`This is about ${topic.names[0]}.`, ...facts].join(" ");
 }
 
 // A topic that the server knows is named by its id; one that was written or edited is sent whole.

@@ -4,7 +4,7 @@ import { button, counted, field, make, say } from "./dom.js";
 import { hueOf, huesOf } from "./marks.js";
 import { ask } from "./server.js";
 import { leftOut, star } from "./star.js";
-import { asGiven, change, state } from "./state.js";
+import { asGiven, state, takeTopic } from "./state.js";
 
 let parts;
 
@@ -47,7 +47,7 @@ export function build(section) {
         field("A new topic called", name),
         button("Begin", guarded(async () => {
           if (!name.value.trim()) throw new Error("The topic needs a name.");
-          change({ topic: await readTopic({ id: name.value.trim() }) });
+          takeTopic(await readTopic({ id: name.value.trim() }));
           say(`Began ${name.value.trim()}; now add facts.`);
         }))),
       make("p", { class: "quiet" }, "Then, or to go on from the topic above, add facts:"),
@@ -57,7 +57,7 @@ export function build(section) {
       make("div", { class: "row" }, button("Add the fact", guarded(async () => {
         const given = asGiven({ ...state.topic, collection: null });
         given.relations.push({ type: type.value, object: object.value, forms: formsOf(forms.value) });
-        change({ topic: await readTopic(given) });
+        takeTopic(await readTopic(given));
         say(`Added ${type.value} → ${object.value}.`);
         object.value = "";
         forms.value = "";
@@ -71,7 +71,7 @@ export function build(section) {
         } catch (error) {
           throw new Error(`This is not JSON: ${error.message}`);
         }
-        change({ topic: await readTopic(given) });
+        takeTopic(await readTopic(given));
         say("This is the topic now.");
       }), { class: "main" }))),
   );
@@ -86,7 +86,7 @@ export function build(section) {
 
 function drawStar() {
   if (state.topic && parts.star.clientWidth > 0) {
-    parts.star.replaceChildren(star(state.topic, Math.max(300, parts.star.clientWidth - 2)));
+    parts.star.replaceChildren(star(state.topic, Math.max(280, parts.star.clientWidth - 24)));
   }
 }
 
