@@ -98,7 +98,10 @@ def test_annotations_are_those_of_python(api: TestClient, model: lrlm.Model) -> 
 
 
 def test_a_batch_is_as_one_by_one(api: TestClient) -> None:
-    texts = [{"text": TEXT, "topic": TOPIC}, {"text": "Oslo!", "topic": "Norway"}]
+    texts: list[dict[str, Any]] = [
+        {"text": TEXT, "topic": TOPIC},
+        {"text": "Oslo!", "topic": "Norway"},
+    ]
     batch = asked(api, "annotate/batch", answers.AnnotationsAnswer, texts=texts)["annotations"]
     for content, given in zip(batch, texts, strict=True):
         alone = asked(api, "annotate", answers.AnnotationAnswer, **given)

@@ -40,7 +40,11 @@ def test_a_graph(graph: Path) -> None:
 def test_a_corpus(tmp_path: Path) -> None:
     inputs = write(tmp_path / "inputs")
     corpus = build_corpus(
-        tmp_path / "rivers", triples=inputs.triples, forms=inputs.forms, **inputs.articles
+        tmp_path / "rivers",
+        triples=inputs.triples,
+        forms=inputs.forms,
+        train=inputs.articles["train"],
+        test=inputs.articles["test"],
     )
     topics = corpus_topics(corpus)
     (found,) = topics.search("rhine", 5)

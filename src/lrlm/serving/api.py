@@ -7,6 +7,7 @@ it, and writes it as JSON.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, Response
@@ -67,9 +68,9 @@ class Desk:
         self._limits = limits
         self._lookups = Workshop("topics", threads=1, most_waiting=limits.waiting)
         self._writers = Workshop("writers", threads=limits.writers, most_waiting=limits.waiting)
-        self._annotators = {
+        self._annotators: dict[str, Batcher[_ToAnnotate, str]] = {
             name: Batcher(
-                lambda given, name=name: self._annotate(name, given),
+                partial(self._annotate, name),
                 name=f"annotates {name}",
                 most_waiting=limits.waiting,
                 together=limits.together,
@@ -85,8 +86,10 @@ class Desk:
 
     def close(self) -> None:
         """Let begun work end."""
-        for each in (self._lookups, self._writers, *self._annotators.values()):
-            each.close()
+        self._lookups.close()
+        self._writers.close()
+        for annotator in self._annotators.values():
+            annotator.close()
 
     def _annotate(self, name: str, given: Sequence[_ToAnnotate]) -> Sequence[str | Exception]:
         """Annotate what waits together, and write every annotation, beside the event loop."""

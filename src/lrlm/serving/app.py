@@ -12,7 +12,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from lrlm import __version__
 from lrlm.errors import LrlmError
@@ -78,7 +78,7 @@ def create_app(
     return app
 
 
-def page_routes() -> list[Route]:
+def page_routes() -> list[BaseRoute]:
     """Serve the files of the page."""
     folder = files("lrlm.serving") / "page"
     return [

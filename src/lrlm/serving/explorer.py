@@ -53,8 +53,8 @@ class Explorer:
     ) -> "Explorer":
         """Load runs, or the model that comes with the package, and open a knowledge graph."""
         models: dict[str, Model] = {}
-        for run in runs or [None]:
-            model = load(run, device=device)
+        loaded = [load(run, device=device) for run in runs] or [load(device=device)]
+        for model in loaded:
             models[_new_name(model.run.folder.resolve().name, models)] = model
         finder = finder_for([model.run for model in models.values()], graph)
         return cls(models, finder, None if graph is None else graph.resolve().name)

@@ -5,8 +5,12 @@ import { exportRow } from "./exports.js";
 import { hueOf, huesOf, labelOf } from "./marks.js";
 import { ask, askForLines } from "./server.js";
 import { asGiven, change, chosenModel, state } from "./state.js";
+import { formsOf } from "./topic-view.js";
 
-const DEFAULTS = { seed: 0, temperature: 1, top_k: null, top_p: null, max_length: 100, greedy: false, only_known_names: false, prompt: "" };
+const DEFAULTS = {
+  seed: 0, temperature: 1, top_k: null, top_p: null, min_length: 1, max_length: 100, max_uses: null,
+  greedy: false, only_known_names: false, prompt: "", must_use: "",
+};
 
 let parts;
 let inputs;
@@ -15,13 +19,16 @@ let running = null;
 let begun = null; // the topic that the page wrote about by itself
 
 export function build(section) {
-  const amount = (name, attributes) => make("input", { type: "number", ...attributes, on: { change: keep } });
+  const amount = (attributes) => make("input", { type: "number", ...attributes, on: { change: keep } });
   inputs = {
-    seed: amount("seed", { min: "0", max: "9007199254740991", step: "1" }),
-    temperature: amount("temperature", { min: "0.05", max: "5", step: "0.05" }),
-    top_k: amount("top_k", { min: "1", step: "1", placeholder: "all" }),
-    top_p: amount("top_p", { min: "0.05", max: "1", step: "0.05", placeholder: "1" }),
-    max_length: amount("max_length", { min: "1", max: "1000", step: "1" }),
+    seed: amount({ min: "0", max: "9007199254740991", step: "1" }),
+    temperature: amount({ min: "0.05", max: "5", step: "0.05" }),
+    top_k: amount({ min: "1", step: "1", placeholder: "all" }),
+    top_p: amount({ min: "0.05", max: "1", step: "0.05", placeholder: "1" }),
+    min_length: amount({ min: "0", max: "1000", step: "1" }),
+    max_length: amount({ min: "1", max: "1000", step: "1" }),
+    max_uses: amount({ min: "1", step: "1", placeholder: "any" }),
+    must_use: make("input", { list: "types", placeholder: "none", on: { change: keep } }),
     prompt: make("input", { maxlength: "2000", placeholder: "nothing: the model begins", on: { change: keep } }),
     greedy: make("input", { type: "checkbox", on: { change: keep } }),
     only_known_names: make("input", { type: "checkbox", on: { change: keep } }),
@@ -58,7 +65,9 @@ for piece in text.pieces:
       field("Seed", inputs.seed), field("Longest, in tokens", inputs.max_length)),
     make("details", {}, make("summary", {}, "More options"),
       make("div", { class: "columns" },
-        field("Temperature", inputs.temperature), field("Top k", inputs.top_k), field("Top p", inputs.top_p)),
+        field("Temperature", inputs.temperature), field("Top k", inputs.top_k), field("Top p", inputs.top_p),
+        field("Shortest, in tokens", inputs.min_length), field("Uses of one relation", inputs.max_uses),
+        field("Must use", inputs.must_use, "relations, separated by |")),
       make("label", { class: "check" }, inputs.greedy, " Always the most probable choice"),
       make("label", { class: "check" }, inputs.only_known_names, " Invent no names")),
     make("div", { class: "row" }, parts.write, parts.another, parts.stop),
@@ -77,7 +86,10 @@ function keep() {
       temperature: Number(inputs.temperature.value),
       top_k: optional(inputs.top_k),
       top_p: optional(inputs.top_p),
+      min_length: Math.round(Number(inputs.min_length.value)),
       max_length: Math.round(Number(inputs.max_length.value)),
+      max_uses: optional(inputs.max_uses),
+      must_use: inputs.must_use.value,
       prompt: inputs.prompt.value,
       greedy: inputs.greedy.checked,
       only_known_names: inputs.only_known_names.checked,
@@ -100,10 +112,11 @@ export function show(changed) {
 // Only what differs from the defaults of the server is sent.
 function bodyOf(options) {
   const body = { model: state.model, topic: asGiven(state.topic), seed: options.seed, max_length: options.max_length };
-  for (const name of ["temperature", "top_k", "top_p", "greedy", "only_known_names", "prompt"]) {
+  for (const name of ["temperature", "top_k", "top_p", "min_length", "max_uses", "greedy", "only_known_names", "prompt"]) {
     if (options[name] !== DEFAULTS[name]) body[name] = options[name];
   }
-  return body;
+  const wishes = formsOf(options.must_use);
+  return wishes.length ? { ...body, must_use: wishes } : body;
 }
 
 // A piece of a text, marked with where it came from.

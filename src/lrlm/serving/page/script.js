@@ -41,6 +41,8 @@ function showTopic() {
   const more = topic.relations.length - LISTED_FACTS;
   if (more > 0) listed.push(make("dd", { class: "more" }, `and ${counted(more, "more fact")}`));
   find("fact-list").replaceChildren(...listed);
+  const types = new Set(topic.relations.map((fact) => fact.type));
+  find("types").replaceChildren(...[...types].map((type) => make("option", { value: type })));
   for (const chip of find("examples").children) {
     chip.setAttribute("aria-pressed", String(chip.dataset.topic === topic.id));
   }

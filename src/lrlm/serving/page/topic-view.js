@@ -10,7 +10,7 @@ let parts;
 
 export const readTopic = async (given) => ({ ...(await ask("topic", given)), collection: null });
 
-export const formsOf = (text) => text.split("|").map((each) => each.trim()).filter(Boolean);
+export const formsOf = (text) => String(text).split("|").map((each) => each.trim()).filter(Boolean);
 
 export function build(section) {
   const json = make("textarea", { rows: "12", spellcheck: "false", class: "code" });
@@ -23,7 +23,6 @@ export function build(section) {
     about: make("p", { class: "quiet" }),
     star: make("div", { class: "paper figure" }),
     table: make("tbody"),
-    types: make("datalist", { id: "types" }),
     json,
   };
   const guarded = (action) => async () => {
@@ -53,7 +52,6 @@ export function build(section) {
       make("p", { class: "quiet" }, "Then, or to go on from the topic above, add facts:"),
       make("div", { class: "columns" }, field("Relation", type), field("Object", object),
         field("Names in texts", forms, "separated by |")),
-      parts.types,
       make("div", { class: "row" }, button("Add the fact", guarded(async () => {
         const given = asGiven({ ...state.topic, collection: null });
         given.relations.push({ type: type.value, object: object.value, forms: formsOf(forms.value) });
@@ -105,7 +103,5 @@ export function show(changed) {
     make("td", {}, make("span", { class: "tag", vars: { "--hue": hueOf(hues, fact.type) } }, fact.label ?? fact.type)),
     make("td", {}, fact.object),
     make("td", {}, fact.forms.join(" · ")))));
-  const types = new Set(topic.relations.map((fact) => fact.type));
-  parts.types.replaceChildren(...[...types].map((type) => make("option", { value: type })));
   parts.json.value = JSON.stringify(asGiven({ ...topic, collection: null }), null, 1);
 }
