@@ -15,7 +15,7 @@ from PIL import Image
 from tests.serving.browser import Visit, chromium, served
 
 WIDTH, HEIGHT = 1180, 820
-COLOURS = 128
+COLOURS = 256
 
 
 def keep(page: Any, path: Path) -> None:
@@ -54,6 +54,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
     parser.add_argument("--schemes", nargs="+", default=["light"])
     arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
     size = {"width": WIDTH, "height": HEIGHT}
     with tempfile.TemporaryDirectory() as logs, served(Path(logs)) as place, chromium() as browser:
         for scheme in arguments.schemes:

@@ -27,7 +27,7 @@ def place_of(server: Started) -> str:
     def is_told() -> bool:
         return "http://" in server.output
 
-    assert server.wait_until(is_told, seconds=120), server.errors
+    assert server.wait_until(is_told, seconds=300), server.errors
     found = re.search(r"http://\S+/", server.output)
     assert found is not None
     return found[0]
