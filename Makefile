@@ -1,7 +1,7 @@
 # make demo         set up, then the whole story on the embedded corpus
 # make demo-pretrained   then the same with a pretrained language model, SmolLM2-135M
 # make test         set up, then all checks
-# make test-extras  then also the tests of the extras: Spark, spaCy, TensorBoard, the documentation
+# make test-extras  then also the tests of the extras: Spark, spaCy, TensorBoard, the page in a browser, the documentation
 # make docs         the documentation as a site, in site/
 # make clean        remove the environment and all that was made with it
 

@@ -28,7 +28,13 @@ if (
 ):
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-PACKAGES = {"docs": "zensical", "spacy": "spacy", "spark": "pyspark", "tensorboard": "tensorboard"}
+PACKAGES = {
+    "docs": "zensical",
+    "serve-tests": "playwright",
+    "spacy": "spacy",
+    "spark": "pyspark",
+    "tensorboard": "tensorboard",
+}
 """What each extra brings that its tests cannot do without."""
 
 

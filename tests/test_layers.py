@@ -45,6 +45,7 @@ LAYERS = (
     "training",
     "evaluation",
     "report",
+    "serving",
     "cli",
 )
 """In the order of the flow: a module imports from its own layer and from earlier ones.

@@ -54,6 +54,10 @@ class TopicLookupError(InputError):
     """A topic was named, but neither a graph nor a corpus to look it up in."""
 
 
+class TokenWantedError(InputError):
+    """An address that others can reach was to be opened without a secret that they have to know."""
+
+
 class TextTooLongError(InputError):
     """A text has more characters than are read at once."""
 

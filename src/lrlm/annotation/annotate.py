@@ -38,7 +38,7 @@ def annotate(
     run: Run, documents: Iterable[LinkedDocument], *, batch_size: int | None = None
 ) -> Iterator[Annotation]:
     """Annotate documents in their order; only some of them are held at a time."""
-    _require_posteriors(run)
+    check_posteriors(run)
     return (_raised(result) for result in _results(run, documents, batch_size))
 
 
@@ -50,11 +50,12 @@ def annotate_texts(
     batch_size: int | None = None,
 ) -> Iterator[Annotation | BadText]:
     """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
-    _require_posteriors(run)
+    check_posteriors(run)
     return _in_their_places(run, texts, link, batch_size)
 
 
-def _require_posteriors(run: Run) -> None:
+def check_posteriors(run: Run) -> None:
+    """Refuse a model that cannot say where words come from."""
     if not run.model.has_posteriors:
         raise InputError(
             f"{run.folder} holds a {run.model.label}, which does not know where words come from;"

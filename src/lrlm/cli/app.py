@@ -21,6 +21,7 @@ from lrlm.cli import (
     kg,
     pack,
     report,
+    serve,
     train,
     verify,
 )
@@ -60,6 +61,7 @@ app.command("annotate", epilog="Example: lrlm annotate article.txt --topic Norwa
 app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --temperature 0.7")(
     generate.generate
 )
+app.command("serve", epilog="Example: lrlm serve runs/vanilla runs/lrlm --port 8000")(serve.serve)
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
 app.command("verify", epilog="Example: lrlm verify runs/lrlm miniworld")(verify.verify)
 readable(app)

@@ -133,6 +133,12 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
         output.print(to_terminal(sheet))
     output.print()
     _report(runs, out / "report", corpus, evaluation)
+    folders = " ".join(escape(str(run)) for run in runs)
+    output.print(
+        f"To look at what they make of texts, in a browser: lrlm serve {folders}",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def _report(runs: list[Path], out: Path, corpus: Corpus, evaluation: "Evaluation") -> None:

@@ -15,6 +15,7 @@ from lrlm.errors import (
     NamelessFactsError,
     StoppedError,
     TextTooLongError,
+    TokenWantedError,
     TooManyBadLinesError,
     TooMuchUnknownError,
     TopicLookupError,
@@ -31,6 +32,7 @@ _REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
     (CorpusNotFoundError, "--corpus", "say where it is with --corpus DIR"),
     (TopicLookupError, "--graph", "name one with --graph KG or --corpus DIR"),
     (TextTooLongError, "--longest", "allow more with --longest"),
+    (TokenWantedError, "--token", "pass --token SECRET, or set LRLM_TOKEN"),
     (WorkerError, "--workers", "try --workers 1"),
     (StoppedError, "--resume", "the same command with --resume continues"),
 )

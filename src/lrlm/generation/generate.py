@@ -4,7 +4,7 @@ All texts are written side by side, one token of each at a time. Afterwards they
 side, and the most probable per token come first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -272,9 +272,18 @@ def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str
 
 @torch.inference_mode()
 def generate(
-    run: Run, topic: Topic, options: GenerationOptions, *, samples: int, seed: int
+    run: Run,
+    topic: Topic,
+    options: GenerationOptions,
+    *,
+    samples: int,
+    seed: int,
+    check: Callable[[], None] = lambda: None,
 ) -> list[GeneratedText]:
-    """Write texts about a topic, the most probable per token first; a seed gives the same texts."""
+    """Write texts about a topic, the most probable per token first; a seed gives the same texts.
+
+    `check` is called for every token; by an error of its own it ends work that nobody wants.
+    """
     is_whole = isinstance(samples, int) and not isinstance(samples, bool)
     if not is_whole or not 1 <= samples <= MOST_SAMPLES:
         raise InputError(
@@ -286,6 +295,7 @@ def generate(
     pieces: list[list[Piece]] = [[] for _ in texts]
     ended = [False] * samples
     for number, token in sampler.tokens(samples):
+        check()
         if token is None:
             ended[number] = True
         else:

@@ -98,7 +98,7 @@ class GeneratedText:
             "is_joint": self.is_joint,
             "perplexity": _number(self.perplexity),
             "ended": self.ended,
-            "pieces": [_piece(piece) for piece in self.pieces],
+            "pieces": [piece_to_dict(piece) for piece in self.pieces],
         }
 
     def to_json(self) -> str:
@@ -136,7 +136,7 @@ def generated_to_json(
     }
 
 
-def _piece(piece: Piece) -> dict[str, Any]:
+def piece_to_dict(piece: Piece) -> dict[str, Any]:
     """Write a piece; only a copied one has a relation."""
     content: dict[str, Any] = {
         "start": piece.start,

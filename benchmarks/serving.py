@@ -1,0 +1,188 @@
+"""Measure the explorer's server: how soon it answers, how fast, and how it holds under load.
+
+    python -m benchmarks.serving [--requests 2000] [--texts 64] [--rounds 3]
+
+A server is started as a process of its own, with the model that comes with the package. Clients
+run in this process and share the machine with it, so absolute times depend on what else goes on;
+the throughput is compared with that of `annotate_many`, measured in the same minutes.
+"""
+
+import argparse
+import asyncio
+import importlib.util
+import json
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import lrlm
+from lrlm.corpora.miniworld.corpus import generate
+from lrlm.corpora.miniworld.facts import topics
+
+PAGE = Path(lrlm.__file__).parent / "serving" / "page"
+
+
+@dataclass
+class Times:
+    """Seconds that requests took, and how many were answered in which way."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int | str] = field(default_factory=Counter)
+
+    def share(self, percent: int) -> float:
+        """Give the seconds within which so many of a hundred requests were answered."""
+        return sorted(self.seconds)[max(0, -(-len(self.seconds) * percent // 100) - 1)]
+
+
+def articles(count: int) -> list[tuple[str, str]]:
+    """Write articles that the model has not read, each with the id of its topic."""
+    return [(article.text, article.topic) for article in generate("test", count)]
+
+
+class Server:
+    """`lrlm serve` in a process of its own."""
+
+    def __init__(self) -> None:
+        begin = time.perf_counter()
+        command = [sys.executable, "-m", "lrlm", "serve", "--port", "0"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        told = re.search(r"http://\S+/", self._process.stdout.readline())
+        assert told is not None, "the server did not start"
+        self.place = told[0]
+        while True:
+            try:
+                httpx.get(f"{self.place}api/v1/health")
+                break
+            except httpx.TransportError:
+                time.sleep(0.01)
+        self.start_seconds = time.perf_counter() - begin
+
+    def stop(self) -> int:
+        """Stop it, and give its exit code."""
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(60)
+
+
+async def ask(client: httpx.AsyncClient, given: tuple[str, str], times: Times) -> Any:
+    """Annotate one text."""
+    text, topic = given
+    begin = time.perf_counter()
+    try:
+        answer = await client.post("api/v1/annotate", json={"text": text, "topic": topic})
+    except httpx.TransportError as error:
+        times.statuses[type(error).__name__] += 1
+        return None
+    times.seconds.append(time.perf_counter() - begin)
+    times.statuses[answer.status_code] += 1
+    return answer.json() if answer.status_code == 200 else None
+
+
+async def closed_loop(
+    place: str, texts: Sequence[tuple[str, str]], clients: int
+) -> tuple[Times, float]:
+    """Let some clients ask one after the other until all texts are annotated."""
+    times, waiting = Times(), list(texts)
+    limits = httpx.Limits(max_connections=clients)
+    async with httpx.AsyncClient(base_url=place, timeout=120, limits=limits) as client:
+
+        async def one() -> None:
+            while waiting:
+                await ask(client, waiting.pop(), times)
+
+        begin = time.perf_counter()
+        await asyncio.gather(*(one() for _ in range(clients)))
+        return times, time.perf_counter() - begin
+
+
+async def crowd(place: str, texts: Sequence[tuple[str, str]], clients: int) -> tuple[Times, Times]:
+    """Let many clients ask at once, and look at the health check meanwhile."""
+    times, health, done = Times(), Times(), asyncio.Event()
+    limits = httpx.Limits(max_connections=None)
+    async with (
+        httpx.AsyncClient(base_url=place, timeout=120, limits=limits) as client,
+        httpx.AsyncClient(base_url=place, timeout=120) as watcher,
+    ):
+
+        async def watch() -> None:
+            while not done.is_set():
+                begin = time.perf_counter()
+                health.statuses[(await watcher.get("api/v1/health")).status_code] += 1
+                health.seconds.append(time.perf_counter() - begin)
+                await asyncio.sleep(0.01)
+
+        watching = asyncio.create_task(watch())
+        await asyncio.gather(*(ask(client, texts[n % len(texts)], times) for n in range(clients)))
+        done.set()
+        await watching
+    return times, health
+
+
+def annotate_many_seconds(texts: Sequence[tuple[str, str]]) -> float:
+    """Time the same texts in one call of the Python API, JSON included."""
+    model, known = lrlm.load(), topics()
+    pairs = [(text, known[topic]) for text, topic in texts]
+    list(model.annotate_many(pairs[:4]))
+    begin = time.perf_counter()
+    for annotation in model.annotate_many(pairs):
+        json.dumps(annotation.to_dict())
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--requests", type=int, default=2000)
+    parser.add_argument("--texts", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    texts = articles(arguments.texts)
+
+    size = sum(file.stat().st_size for file in PAGE.iterdir())
+    print(f"the page: {size:,} bytes (goal: below 300,000)")
+    server = Server()
+    print(f"answers {server.start_seconds:.1f} s after its start (goal: 4)")
+    first, _ = asyncio.run(closed_loop(server.place, texts[:1], 1))
+    print(f"first annotation: {1000 * first.seconds[0]:.0f} ms (goal: 300)")
+    alone, _ = asyncio.run(closed_loop(server.place, texts, 1))
+    print(f"one client: median {1000 * statistics.median(alone.seconds):.0f} ms")
+    eight, _ = asyncio.run(closed_loop(server.place, texts * 4, 8))
+    print(f"8 clients: 95 % within {1000 * eight.share(95):.0f} ms")
+
+    ratios = []
+    for _ in range(arguments.rounds):  # in turn, so that a noisy moment hits both
+        _, served = asyncio.run(closed_loop(server.place, texts * 4, 16))
+        ratios.append(annotate_many_seconds(texts * 4) / served)
+    told = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+    print(f"16 clients / annotate_many: {statistics.median(ratios):.2f} of {told} (goal: 0.80)")
+
+    times, health = asyncio.run(crowd(server.place, texts, 200))
+    print(
+        f"200 clients at once: {dict(times.statuses)}; health check, {len(health.seconds)} times:"
+        f" 99 % within {1000 * health.share(99):.0f} ms (goal: 200)"
+    )
+    print(f"stopped with exit code {server.stop()}")
+
+    if arguments.requests and importlib.util.find_spec("schemathesis") is not None:
+        from tests.serving.generated_requests import ask as ask_generated
+
+        outcome = ask_generated(arguments.requests)
+        print(
+            f"generated requests: {outcome.statuses.total():,}, by status"
+            f" {dict(sorted(outcome.statuses.items()))}, not as described: {len(outcome.failures)}"
+        )
+        for failure in outcome.failures[:10]:
+            print(f"  {failure}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""What the explorer shows: models by name, topics, examples, and what models say of texts.
+
+Everything here is done by the same functions as in the Python API, and knows nothing of requests.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lrlm.annotation.annotate import annotate
+from lrlm.annotation.annotation import Annotation
+from lrlm.annotation.drawn_lattice import DrawnLattice, draw_lattice
+from lrlm.annotation.score import Score, score
+from lrlm.errors import InputError, LrlmError
+from lrlm.generation.generate import generate, stream
+from lrlm.generation.generated_text import GeneratedText, Piece, generated_to_json
+from lrlm.generation.options import options_of
+from lrlm.generation.views import generated_to_html
+from lrlm.knowledge import Topic
+from lrlm.model import Model, load
+from lrlm.plain_data import parse_toml
+from lrlm.serving.limits import LONGEST_LATTICE, LONGEST_TEXT, MOST_FACTS, MOST_FORMS
+from lrlm.serving.topics import TopicFinder, finder_for
+
+EXAMPLES = "examples.toml"
+
+
+class UnknownModelError(InputError):
+    """No model goes by this name."""
+
+
+class TextOfTopic(NamedTuple):
+    """A text and what it is about."""
+
+    text: str
+    topic: Topic
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """The models of a server by their names, the default one first, and the topics it knows."""
+
+    models: dict[str, Model]
+    topics: TopicFinder
+    graph: str | None = None
+
+    @classmethod
+    def open(
+        cls, runs: Sequence[Path] = (), *, graph: Path | None = None, device: str = "auto"
+    ) -> "Explorer":
+        """Load runs, or the model that comes with the package, and open a knowledge graph."""
+        models: dict[str, Model] = {}
+        loaded = [load(run, device=device) for run in runs] or [load(device=device)]
+        for model in loaded:
+            models[_new_name(model.run.folder.resolve().name, models)] = model
+        finder = finder_for([model.run for model in models.values()], graph)
+        return cls(models, finder, None if graph is None else graph.resolve().name)
+
+    def model(self, name: str | None) -> Model:
+        """Find a model by its name; without a name, the first."""
+        if name is None:
+            return next(iter(self.models.values()))
+        if name not in self.models:
+            known = ", ".join(map(repr, self.models))
+            raise UnknownModelError(f"there is no model {name!r}; there are: {known}")
+        return self.models[name]
+
+    def described(self) -> list[dict[str, Any]]:
+        """Say what each model is and what it can do."""
+        return [
+            {
+                "name": name,
+                "kind": model.kind,
+                "label": model.run.model.label,
+                "backbone": model.run.config.model.backbone.label,
+                "corpus": model.run.corpus_name,
+                "annotates": model.run.model.has_posteriors,
+                "copies": model.run.model.copies_names,
+            }
+            for name, model in self.models.items()
+        ]
+
+    def examples(self) -> list[dict[str, Any]]:
+        """Give texts to begin with, and what they are about."""
+        return [
+            {
+                "title": example["title"],
+                "text": example["text"],
+                "topic": self.topics.described(example["topic"]),
+            }
+            for example in _examples()
+        ]
+
+    def topic(self, id: str) -> Topic:  # noqa: A002
+        """Find a topic whose facts are few enough to work with."""
+        topic = self.topics.topic(id)
+        forms = sum(len(relation.forms) for relation in topic.star)
+        if len(topic.relations) > MOST_FACTS or forms > MOST_FORMS:
+            raise InputError(
+                f"{id!r} has {len(topic.relations):,} facts with {forms:,} names, and at most"
+                f" {MOST_FACTS:,} and {MOST_FORMS:,} are taken; send a topic with fewer facts"
+            )
+        return topic
+
+
+def annotate_together(
+    name: str, model: Model, texts: Sequence[TextOfTopic]
+) -> list[Annotation | Exception]:
+    """Annotate texts side by side; what is wrong with one of them is not the others' trouble."""
+    _check_annotates(name, model)
+    results: dict[int, Annotation | Exception] = {}
+    documents = {}
+    for number, (text, topic) in enumerate(texts):
+        try:
+            documents[number] = model.run.link(text, topic, longest=LONGEST_TEXT)
+        except LrlmError as error:
+            results[number] = error
+    try:
+        made = list(annotate(model.run, documents.values()))
+        results |= zip(documents, made, strict=True)
+    except LrlmError as error:
+        if len(documents) == 1:
+            results |= dict.fromkeys(documents, error)
+        else:
+            for number in documents:
+                (results[number],) = annotate_together(name, model, [texts[number]])
+    return [results[number] for number in range(len(texts))]
+
+
+def score_under(model: Model, text: TextOfTopic) -> Score:
+    """Score a text under one model."""
+    return score(model.run, model.run.link(text.text, text.topic, longest=LONGEST_TEXT))
+
+
+def lattice_under(
+    name: str, model: Model, text: TextOfTopic, *, start: int, end: int | None
+) -> DrawnLattice:
+    """Give the lattice of a part of a text."""
+    _check_annotates(name, model)
+    document = model.run.link(text.text, text.topic, longest=LONGEST_TEXT)
+    stop = len(text.text) if end is None else end
+    if stop <= start:
+        raise InputError(f"the part of the text ends at {stop}, before it starts at {start}")
+    return draw_lattice(model.run, document, start=start, end=stop, longest=LONGEST_LATTICE)
+
+
+def write(
+    model: Model,
+    topic: Topic,
+    options: dict[str, Any],
+    *,
+    samples: int,
+    seed: int,
+    check: Callable[[], None],
+) -> list[GeneratedText]:
+    """Generate texts; `check` may end it at any token."""
+    return generate(model.run, topic, options_of(options), samples=samples, seed=seed, check=check)
+
+
+def write_piecewise(
+    model: Model, topic: Topic, options: dict[str, Any], *, seed: int
+) -> Iterator[Piece]:
+    """Generate one text, piece by piece."""
+    return stream(model.run, topic, options_of(options), seed=seed)
+
+
+def written_to_dict(
+    name: str, topic: Topic, options: dict[str, Any], texts: Sequence[GeneratedText], *, seed: int
+) -> dict[str, Any]:
+    """Give generated texts as plain values."""
+    return generated_to_json(
+        texts, model=name, topic=topic.id, seed=seed, options=options_of(options)
+    )
+
+
+def written_to_html(name: str, topic: Topic, texts: Sequence[GeneratedText], *, seed: int) -> str:
+    """Write generated texts as a page in one file."""
+    about = f"Written by {name}; seed {seed}."
+    return generated_to_html(texts, title=topic.names[0], about=about)
+
+
+def _check_annotates(name: str, model: Model) -> None:
+    if not model.run.model.has_posteriors:
+        raise InputError(
+            f"{name!r} is a {model.run.model.label}, which does not know where words come from;"
+            " choose a model that sums over segmentations, such as LRLM"
+        )
+
+
+def _new_name(name: str, taken: dict[str, Model]) -> str:
+    """Give a model a name that no other has."""
+    numbers = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(each for each in numbers if each not in taken)
+
+
+@cache
+def _examples() -> list[dict[str, str]]:
+    text = (files("lrlm.serving") / EXAMPLES).read_text(encoding="utf-8")
+    examples: list[dict[str, str]] = parse_toml(text, where=EXAMPLES)["examples"]
+    return examples

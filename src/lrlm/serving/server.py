@@ -1,0 +1,66 @@
+"""Run the explorer on an address of this machine until it is told to stop."""
+
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from lrlm.serving.app import create_app
+from lrlm.serving.explorer import Explorer
+from lrlm.serving.guard import Doorkeeper
+from lrlm.serving.limits import ServerLimits
+
+_LARGEST_HEADERS = 32 << 10
+_TURN_SECONDS = 0.002
+"""How long a thread computes before another gets its turn, as the event loop often has to."""
+
+
+class _Server(uvicorn.Server):
+    """A server for which being told to stop is no error: it ends what it has begun."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take SIGTERM and Ctrl-C as the wish to stop; a second Ctrl-C stops at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # signals are for the main thread
+            return
+        wishes = (signal.SIGINT, signal.SIGTERM)
+        before = {each: signal.signal(each, self.handle_exit) for each in wishes}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+def serve(
+    explorer: Explorer,
+    listening: socket.socket,
+    doorkeeper: Doorkeeper,
+    *,
+    limits: ServerLimits | None = None,
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer on an open port until SIGTERM or Ctrl-C; begun requests are ended first."""
+    limits = limits or ServerLimits()
+    app = create_app(explorer, limits=limits, doorkeeper=doorkeeper)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        http="h11",
+        lifespan="on",
+        h11_max_incomplete_event_size=_LARGEST_HEADERS,
+        limit_concurrency=limits.connections,
+        timeout_graceful_shutdown=int(limits.drain_seconds),
+    )
+    sys.setswitchinterval(_TURN_SECONDS)
+    started()
+    _Server(config).run(sockets=[listening])

@@ -1,0 +1,302 @@
+"""The page in a real browser: every view, the keyboard alone, a phone, and who cannot see it."""
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.generators.injections import INJECTIONS
+from tests.serving.browser import Visit, chromium, served
+
+pytestmark = pytest.mark.extra("serve-tests")
+
+VIEWS = ("annotate", "topic", "generate", "edit", "compare")
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("server")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@contextmanager
+def visit(browser: Any, place: str, **options: Any) -> Iterator[Visit]:
+    visiting = Visit(browser, place, **options)
+    if not options.get("fragment"):
+        visiting.wait_for_annotation()
+    yield visiting
+    visiting.close()
+
+
+def link_to(**content: Any) -> str:
+    """Write a link as the page writes it."""
+    code = base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
+    return f"#view={code}"
+
+
+def test_the_first_view_shows_an_annotated_example(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.page.locator("#view-annotate")
+        assert view.locator(".mark").count() >= 8
+        assert view.locator(".bars li").count() >= 2
+        at.page.wait_for_selector("svg.lattice .copy.best")
+        assert at.page.locator("#topic-name").inner_text() == "Norway"
+
+
+def test_spans_open_their_explanations_and_the_slider_hides_marks(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.page.locator("#view-annotate")
+        mark = view.locator(".mark", has_text="Galdhøpiggen")
+        mark.click()
+        assert "Galdhøpiggen" in view.locator(".why h3").inner_text()
+        assert "highest point → Galdhøpiggen" in view.locator(".bars").inner_text()
+        before = view.locator(".mark").count()
+        view.locator("#threshold").fill("1")
+        assert view.locator(".mark").count() < before
+        assert view.locator(".candidate").count() > 0
+
+
+def test_another_text_and_the_lattice_of_another_sentence(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.page.locator("#view-annotate")
+        view.locator("summary", has_text="Change the text").click()
+        view.locator("#text").fill("Oslo is a city. Sweden is near.")
+        view.get_by_role("button", name="Annotate").click()
+        view.locator(".mark", has_text="Sweden").wait_for()
+        view.locator("#sentence").select_option("1")
+        at.page.wait_for_selector("svg.lattice .copy text:has-text('borders')")
+        words = view.locator("svg.lattice .word text").all_text_contents()
+        assert words == ["Sweden", "is", "near", "."]
+
+
+def test_a_topic_is_found_by_keyboard_alone(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        at.page.focus("#query")
+        at.page.keyboard.type("danub")
+        at.page.wait_for_selector("#found [data-id=Danube]")
+        at.page.keyboard.press("ArrowDown")
+        assert at.page.locator("#found [aria-selected=true]").count() == 1
+        at.page.keyboard.press("Enter")
+        at.page.wait_for_selector("#view-annotate .mark:has-text('Black Forest')")
+        assert at.page.locator("#topic-name").inner_text() == "Danube"
+
+
+def test_a_star_of_sixty_facts_can_be_read(browser: Any, place: str) -> None:
+    relations = [
+        {"type": f"relation {number % 17}", "object": f"Q{number}", "forms": [f"Object {number}"]}
+        for number in range(60)
+    ]
+    topic = {"id": "Big", "names": ["A big topic"], "relations": relations}
+    for size in ({}, PHONE):
+        with visit(browser, place, **size) as at:
+            view = at.open("topic")
+            view.locator("summary", has_text="Paste a topic as JSON").click()
+            view.locator("textarea").fill(json.dumps(topic))
+            view.get_by_role("button", name="Use this topic").click()
+            at.page.wait_for_selector("h2:has-text('A big topic')")
+            boxes = [text.bounding_box() for text in view.locator("svg.star .labels text").all()]
+            assert len(boxes) == 60
+            assert all(box["height"] > 10 for box in boxes)
+            for place_of_one, one in enumerate(boxes):
+                for other in boxes[place_of_one + 1 :]:
+                    assert (
+                        one["y"] + one["height"] <= other["y"] + 4
+                        or other["y"] + other["height"] <= one["y"] + 4
+                        or one["x"] + one["width"] <= other["x"]
+                        or other["x"] + other["width"] <= one["x"]
+                    ), (one, other)
+
+
+def test_a_topic_is_built_by_hand(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.open("topic")
+        view.locator("summary", has_text="Build a topic by hand").click()
+        view.get_by_label("A new topic called").fill("Atlantis")
+        view.get_by_role("button", name="Begin").click()
+        at.page.wait_for_selector("h2:has-text('Atlantis')")
+        view.get_by_label("Relation", exact=True).fill("capital")
+        view.get_by_label("Object", exact=True).fill("Poseidonis")
+        view.get_by_role("button", name="Add the fact").click()
+        at.page.wait_for_selector("svg.star text:has-text('Poseidonis')")
+        at.open("annotate")
+        at.page.wait_for_selector("#view-annotate .mark:has-text('Poseidonis')")
+
+
+def test_text_appears_with_its_copied_names_marked(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.open("generate")
+        view.locator("p.text .mark").first.wait_for()
+        at.page.wait_for_selector("#view-generate .quiet:has-text('perplexity')")
+        first = view.locator("p.text").inner_text()
+        view.get_by_role("button", name="Another").click()
+        at.page.wait_for_selector("#view-generate .quiet:has-text('perplexity')")
+        assert view.locator("p.text").inner_text() != first
+
+
+def test_an_edited_fact_is_seen_before_and_after(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.open("edit")
+        at.page.wait_for_selector("text=change a fact to see a difference")
+        view.get_by_label("Object").fill("Bergen")
+        view.get_by_label("Names in texts").fill("Bergen")
+        view.get_by_role("button", name="Replace").click()
+        view.locator(".difference strong").wait_for()
+        assert "less probable by" in view.locator(".difference").inner_text()
+        assert view.locator(".changes li").count() == 2
+        view.get_by_role("button", name="Remove").click()
+        at.page.wait_for_selector("#view-edit .changes li >> nth=0")
+        view.get_by_role("button", name="Reset").click()
+        at.page.wait_for_selector("text=change a fact to see a difference")
+
+
+def test_models_are_compared_word_by_word(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.open("compare")
+        view.locator(".unit").first.wait_for()
+        assert view.locator("tbody tr").count() == 2
+        assert view.locator(".unit").first.locator("i").count() == 2
+        view.locator(".unit").nth(2).focus()
+        assert "nats" in view.locator("p[role=status]").inner_text()
+
+
+def test_results_are_taken_along(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.page.locator("#view-annotate")
+
+        def copied(name: str) -> str:
+            at.page.get_by_role("button", name=name).locator("visible=true").click()
+            at.page.wait_for_selector("#status:has-text('Copied')")
+            at.page.wait_for_timeout(100)
+            return str(at.page.evaluate("navigator.clipboard.readText()"))
+
+        assert json.loads(copied("Copy JSON"))["format"] == "lrlm annotation"
+        assert copied("Copy curl").startswith(f"curl '{place}api/v1/annotate'")
+        python = copied("Copy Python")
+        compile(python, "copied", "exec")
+        assert "model.annotate(" in python
+        with at.page.expect_download() as download:
+            view.get_by_role("button", name="Download HTML").click()
+        assert Path(download.value.path()).read_text().startswith("<!doctype html>")
+
+
+def test_a_link_brings_the_same_view(browser: Any, place: str) -> None:
+    topic = {"id": "x", "names": ["Xanadu"], "relations": [{"type": "ruler", "object": "Kubla"}]}
+    linked = link_to(view="annotate", topic=topic, text="Kubla rules Xanadu.", threshold=0.01)
+    with visit(browser, place, fragment=linked) as at:
+        at.page.wait_for_selector("#view-annotate .mark:has-text('Kubla')")
+        assert at.page.locator("#topic-name").inner_text() == "Xanadu"
+        at.open("compare")
+        at.page.locator(".unit").first.wait_for()
+        at.page.click("#link")
+        at.page.wait_for_selector("#status:has-text('Copied a link')")
+        address = at.page.url
+    with visit(browser, place, fragment=address.removeprefix(place)) as at:
+        at.page.wait_for_selector("#view-compare .unit:has-text('Kubla')")
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#view=!!!", "#view=bnVsbA", link_to(view=3, topic=[], text=7)]
+)
+def test_a_broken_link_does_no_harm(browser: Any, place: str, fragment: str) -> None:
+    visiting = Visit(browser, place, fragment=fragment)
+    visiting.page.wait_for_selector("#topic-name:not(:has-text('No topic'))")
+    visiting.context.close()
+
+
+def test_script_in_texts_names_and_types_stays_text(browser: Any, place: str) -> None:
+    relations = [
+        {"type": string, "object": string, "forms": [string, f"Name{number}"]}
+        for number, string in enumerate(INJECTIONS)
+    ]
+    topic = {"id": INJECTIONS[0], "names": [INJECTIONS[1]], "relations": relations}
+    text = " ".join(f"{string} Name{number}." for number, string in enumerate(INJECTIONS))
+    linked = link_to(view="annotate", topic=topic, text=text, threshold=0.01)
+    with visit(browser, place, fragment=linked) as at:
+        at.page.wait_for_selector("#view-annotate .mark")
+        for view in VIEWS:
+            at.open(view)
+            at.page.wait_for_timeout(1500)
+        assert at.page.evaluate("window.hit") is None
+        for tag in ("img", "iframe", "object", "embed", "video", "math", "marquee", "base"):
+            assert at.page.locator(tag).count() == 0
+        assert at.page.locator("script").count() == 1
+        assert INJECTIONS[0] in at.page.locator("#view-annotate p.text").text_content()
+        at.troubles = [each for each in at.troubles if "status of 422" not in each]
+
+
+def test_the_keyboard_is_enough(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        at.page.keyboard.press("Tab")
+        assert at.page.evaluate("document.activeElement.className") == "skip"
+        for _ in range(60):
+            at.page.keyboard.press("Tab")
+            if at.page.evaluate("document.activeElement.classList.contains('mark')"):
+                break
+        at.page.keyboard.press("Enter")
+        assert at.page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+        at.page.keyboard.press("Tab")
+        at.page.keyboard.press("Space")
+        name = at.page.evaluate("document.activeElement.firstChild.textContent")
+        assert name in at.page.locator("#view-annotate .why h3").inner_text()
+        for view in VIEWS:
+            at.page.focus(f"nav [data-view={view}]")
+            at.page.keyboard.press("Enter")
+            assert at.page.locator(f"#view-{view}").is_visible()
+
+
+def test_a_phone_needs_no_scrolling_sideways(browser: Any, place: str) -> None:
+    with visit(browser, place, **PHONE) as at:
+        for view in VIEWS:
+            at.open(view)
+            at.page.wait_for_timeout(1500)
+            wide = at.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 390, view
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_anybody_from_using_it(browser: Any, place: str, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    with visit(browser, place, color_scheme=scheme, bypass_csp=True) as at:
+        for view in VIEWS:
+            section = at.open(view)
+            at.page.wait_for_timeout(2000)
+            section.evaluate("at => at.querySelectorAll('details').forEach(d => (d.open = true))")
+            found = Axe().run(at.page).response["violations"]
+            serious = [
+                (each["id"], [node["html"][:120] for node in each["nodes"][:3]])
+                for each in found
+                if each["impact"] in ("serious", "critical")
+            ]
+            assert serious == [], view
+
+
+def test_the_page_asks_for_a_token(browser: Any, tmp_path: Path) -> None:
+    token = "a secret of 24 characters"
+    with served(tmp_path, "--token", token) as place:
+        visiting = Visit(browser, place)
+        visiting.page.wait_for_selector("dialog[open]")
+        visiting.page.fill("#token", token)
+        visiting.page.get_by_role("button", name="Go on").click()
+        visiting.wait_for_annotation()
+        visiting.page.goto("about:blank")
+        visiting.context.close()
+        with visit(browser, place, fragment=f"#token={token.replace(' ', '%20')}") as at:
+            at.wait_for_annotation()
+            assert "token" not in at.page.url
+
+
+def test_the_page_is_small() -> None:
+    folder = Path(__file__).parents[2] / "src/lrlm/serving/page"
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 300_000
