@@ -99,9 +99,9 @@ def test_forms_stay_distinct_and_mentions_are_their_words(
         assert len(set(relation.forms)) == len(relation.forms)
         writings = [form.text for form in surface_forms(relation)]
         assert len(set(writings)) == len(writings)
-    for start, end, relation, form in document.mentions:
-        copied = document.relations[relation].forms[form]
-        assert tuple(document.tokens.words[start:end]) == copied
+    for mention in document.mentions:
+        copied = document.relations[mention.relation].forms[mention.form]
+        assert tuple(document.tokens.words[mention.start : mention.end]) == copied
 
 
 @pytest.mark.parametrize(

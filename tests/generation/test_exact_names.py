@@ -9,8 +9,7 @@ import torch
 
 import lrlm
 from lrlm.arrays import Floats
-from lrlm.corpora import Linker, LinkOptions
-from lrlm.corpora.linking import LetterCase
+from lrlm.corpora import LetterCase, Linker, LinkOptions
 from lrlm.generation.generated_text import Piece
 from lrlm.generation.pieces import CopiedForm, PieceWriter, WrittenToken
 from lrlm.text import (
