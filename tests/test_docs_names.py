@@ -30,6 +30,7 @@ PLACEHOLDERS = ("yours",)
 """Parts of paths that stand for something of the reader's."""
 INSTANCES = {
     "annotation": "Annotation",
+    "endpoint": "SparqlEndpoint",
     "graph": "KnowledgeGraph",
     "model": "Model",
     "piece": "Piece",
