@@ -113,7 +113,6 @@ def read(source: str, *, rounds: int, clock: Callable[[], float]) -> None:
 def use(folder: Path, *, rounds: int, clock: Callable[[], float]) -> None:
     """Print what heads and lattice of a run add to reading, and how fast they learn and write."""
     run = lrlm.load(folder, device="cpu").run
-    assert isinstance(run.model, VanillaLM)
     with tempfile.TemporaryDirectory() as scratch:
         linked = list(build_miniworld(Path(scratch) / "corpus").documents("test"))[:DOCUMENTS]
     documents = [run.encoder.encode_one(document) for document in linked]
@@ -127,20 +126,22 @@ def score(
     run: Run, documents: Sequence[EncodedDocument], *, rounds: int, clock: Callable[[], float]
 ) -> None:
     """Compare the whole model with its backbone and softmax alone."""
+    model = run.model
+    assert isinstance(model, VanillaLM)
     windows = list(run.collator.windows(documents[:8]))
 
     def whole() -> None:
-        reader = WindowReader(run.model)
+        reader = WindowReader(model)
         for window in windows:
             here, scores = reader.read(window)
             scores.nats(here)
 
     def alone() -> None:
-        state = run.model.begin(windows[0])
+        state = model.begin(windows[0])
         for window in windows:
-            states_BTD, state = run.model.read(window, state.select(window.kept_B))
+            states_BTD, state = model.read(window, state.select(window.kept_B))
             mask_BT = window.mask_BT
-            run.model.words.log_probs_and_fresh(states_BTD[mask_BT], window.targets_BT[mask_BT])
+            model.words.log_probs_and_fresh(states_BTD[mask_BT], window.targets_BT[mask_BT])
 
     ours, below = _best((whole, alone), rounds, clock)
     print(f"heads and lattice, of the time of reading (goal: 5 %)     {ours / below - 1:9.1%}")
@@ -150,6 +151,7 @@ def learn(
     run: Run, documents: Sequence[EncodedDocument], *, rounds: int, clock: Callable[[], float]
 ) -> None:
     """Time updates of the heads from readings that are kept."""
+    assert isinstance(run.model, VanillaLM)
     kept = [
         replace(document, kept=reading)
         for document, reading in zip(
@@ -191,7 +193,9 @@ def write(run: Run, document: LinkedDocument, *, rounds: int, clock: Callable[[]
         for _ in Sampler(run, topic, options, seed=1).tokens(TEXTS):
             pass
 
-    bare = run.model.backbone.files.language_model()
+    backbone = run.model.backbone
+    assert isinstance(backbone, PretrainedBackbone)
+    bare = backbone.files.language_model()
     preface = torch.from_numpy(run.encoder.encode_one(document).preface_P)[None]
 
     def theirs() -> None:

@@ -162,7 +162,7 @@ def test_a_graph_stays_as_it_was(
     sources = write_graph(tmp_path / "in")
     with small_disk(tmp_path / "disk", 64_000) as disk:
         build = ["kg", "build", "--out", str(disk / "kg"), "--workers", workers]
-        (tmp_path / "few.tsv").write_text("Q1\tP1\tQ2\n")
+        (tmp_path / "few.tsv").write_text("Q1\tP1\ta few words\tliteral\n")
         assert main([*build, str(tmp_path / "few.tsv")]) == 0
         old = {path.name: path.read_bytes() for path in (disk / "kg").iterdir()}
         for leave in (100_000, 1_000_000):
@@ -255,14 +255,16 @@ import multiprocessing, sys, time
 from pathlib import Path
 from lrlm.knowledge import extract
 from lrlm.knowledge.sources import SourceFormat
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    with extract._pool(2, "en", folder) as submit:
+    source = extract.KnowledgeFile(folder / "forms.tsv", SourceFormat.FORMS)
+    with extract._pool(2, ("en", NAME_PREDICATES), folder) as submit:
         for number in range(2):
             part = extract.FilePart(number, 0, 8, 8)
             text = memoryview(b"Q1\\ta\\n")
-            submit(text, folder / f"{number}.parquet", part, 0, SourceFormat.FORMS).result()
+            submit(text, folder / f"{number}.parquet", part, 0, source).result()
         print(*(child.pid for child in multiprocessing.active_children()), flush=True)
         time.sleep(600)
 """

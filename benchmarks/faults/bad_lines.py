@@ -48,6 +48,7 @@ def run(folder: Path, counts: Mapping[str, int], rng: random.Random) -> list[Out
         *(
             (format_.value, "a graph", _statements(format_, folder / f"parts-{number}"))
             for number, format_ in enumerate(SourceFormat)
+            if format_.value in known
         ),
     ]
     outcomes = [

@@ -49,7 +49,7 @@ def test_it_tells_what_it_does(
     assert heads[:4] == ["20 training texts", "epoch 1", "epoch 2", "epoch 3"]
     assert "the best so far" in lines[1]
     assert heads[4] == "Warning"  # of tiny runs
-    assert lines[4].endswith("training.epochs=30 and training.batch_size=2 (--set).")
+    assert lines[4].endswith("training.epochs=13 and training.batch_size=2 (--set).")
     kinds = {json.loads(line)["kind"] for line in (out / "metrics.jsonl").read_text().splitlines()}
     assert kinds == {"train", "valid"}
 

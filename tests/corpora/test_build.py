@@ -14,6 +14,7 @@ from lrlm.corpora import USUAL_RULES, GoldMention, LetterCase, LinkOptions, buil
 from lrlm.corpora.build import build_from
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.inputs import BuildInputs
+from lrlm.corpora.name_rules import name_rules_of
 from lrlm.errors import FormatError, InputError, LrlmError
 from lrlm.knowledge import TITLE, KnowledgeGraph
 from lrlm.knowledge.build import build_graph
@@ -546,7 +547,10 @@ def test_strings_are_paths(tmp_path: Path) -> None:
         train=str(inputs.articles["train"]),
         test=inputs.articles["test"],
     )
-    assert digests(corpus.folder) == digests(build(tmp_path, inputs, "other").folder)
+    options = LinkOptions(name_rules=name_rules_of(USUAL_RULES))
+    assert digests(corpus.folder) == digests(
+        build(tmp_path, inputs, "other", options=options).folder
+    )
 
 
 def test_a_graph_may_be_open_or_a_folder(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from lrlm.corpora.build import build_from
 from lrlm.corpora.inputs import BuildInputs
+from lrlm.corpora.linking import LinkOptions
+from lrlm.corpora.name_rules import USUAL_RULES, name_rules_of
 from tests.corpora import small_world
 from tests.corpora.small_world import digests
 
@@ -47,7 +49,9 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> BuildInputs:
 @pytest.fixture(scope="module")
 def undisturbed(inputs: BuildInputs, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The bytes of a build that nothing happened to."""
-    return digests(build_from(tmp_path_factory.mktemp("built") / "out", inputs).folder)
+    options = LinkOptions(name_rules=name_rules_of(USUAL_RULES))  # those of the command line
+    built = build_from(tmp_path_factory.mktemp("built") / "out", inputs, options=options)
+    return digests(built.folder)
 
 
 @pytest.fixture

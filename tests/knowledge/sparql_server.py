@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qs
 
 
@@ -24,7 +24,7 @@ class Mishap:
 
 class _Handler(BaseHTTPRequestHandler):
     server: "SparqlServer"
-    protocol_version: ClassVar[str] = "HTTP/1.0"
+    protocol_version = "HTTP/1.0"
 
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
@@ -38,7 +38,8 @@ class _Handler(BaseHTTPRequestHandler):
 
         try:
             solutions = self.server.store.query(query)
-            body = solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+            assert isinstance(solutions, pyoxigraph.QuerySolutions)
+            body = solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON) or b""
         except SyntaxError as error:
             self._fail(Mishap(400, str(error).encode()))
             return

@@ -11,6 +11,7 @@ from lrlm.errors import InputError, MissingExtraError
 from lrlm.knowledge.build import BuildEngine, Selection, build_graph
 from lrlm.knowledge.extract import KnowledgeFile
 from lrlm.knowledge.sources import SourceFormat
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES
 from lrlm.knowledge.spark import _check_name, _parse
 from lrlm.knowledge.statements import StatementKind
 from lrlm.spark_session import _cause
@@ -89,7 +90,7 @@ def test_the_lines_of_a_task_keep_their_blocks_and_order() -> None:
         pa.record_batch({"line": [b"c\tz", b"worse"], "block": [100, 100]}),
     ]
     rows = pa.Table.from_batches(
-        _parse(7, SourceFormat.FORMS, None, "en", iter(batches))
+        _parse(7, SourceFormat.FORMS, None, ("en", NAME_PREDICATES), iter(batches))
     ).to_pylist()
     names = [row for row in rows if row["kind"] == StatementKind.LABEL]
     assert [(row["source"], row["block"], row["row"], row["object"]) for row in names] == [

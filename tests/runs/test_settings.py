@@ -21,6 +21,7 @@ ALL = list(product(SIZES, BACKBONES))
 LEFT_OPEN = {
     "vocabulary.size",
     "model.words.cutoffs",
+    "model.words.tuned_rank",
     "training.minutes",
     "training.patience",
     "model.relations.first_rate",

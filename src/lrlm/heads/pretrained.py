@@ -145,7 +145,7 @@ class TunedStates(nn.Module):
 
     def forward(self, states_XD: Tensor) -> Tensor:
         """Change states: (X, D)."""
-        moved_XD = states_XD + self.up(nn.functional.gelu(self.down(states_XD)))
+        moved_XD: Tensor = states_XD + self.up(nn.functional.gelu(self.down(states_XD)))
         return (1 + self.scale) * moved_XD
 
 

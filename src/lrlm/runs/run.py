@@ -320,7 +320,7 @@ class Run:
         check_text(text, longest=longest)
         if not isinstance(topic, Topic):
             raise InputError(
-                f"a topic is an lrlm.Topic, not {shown(topic)}; find one by its name with"
+                f"a topic must be an lrlm.Topic, not {shown(topic)}; find one by its name with"
                 " Model.topic or KnowledgeGraph.topic, or make one"
             )
         options = self.link_options.for_raw_text()

@@ -8,7 +8,7 @@ from lrlm.knowledge import Topic
 from lrlm.serving import limits
 
 NameText = Annotated[str, StringConstraints(min_length=1, max_length=limits.LONGEST_NAME)]
-Names = Annotated[list[NameText], Field(max_length=limits.MOST_NAMES)]
+NameTexts = Annotated[list[NameText], Field(max_length=limits.MOST_NAMES)]
 TextToRead = Annotated[str, StringConstraints(min_length=1, max_length=limits.LONGEST_TEXT)]
 ModelName = Annotated[
     NameText | None,
@@ -37,7 +37,7 @@ class FactBody(BaseModel):
 
     type: NameText = Field(description="Type of the relation.")
     object: NameText = Field(description="Id of the object: the same thing has the same id.")
-    forms: Names = Field(
+    forms: NameTexts = Field(
         default=[], description="Names of the object in texts, the usual one first; else its id."
     )
     label: NameText | None = Field(default=None, description="For people; it is not read.")
@@ -49,7 +49,7 @@ class TopicBody(BaseModel):
     model_config = _example(**NORWAY)
 
     id: NameText
-    names: Names = Field(default=[], description="The usual name first; without any, the id.")
+    names: NameTexts = Field(default=[], description="The usual name first; without any, the id.")
     relations: Annotated[list[FactBody], Field(max_length=limits.MOST_FACTS)] = []
 
     @model_validator(mode="after")
