@@ -15,6 +15,8 @@ from lrlm.serving.guard import Doorkeeper
 from lrlm.serving.limits import ServerLimits
 
 _LARGEST_HEADERS = 32 << 10
+_IDLE_SECONDS = 30
+"""After which a connection that asks for nothing is closed."""
 _TURN_SECONDS = 0.002
 """How long a thread computes before another gets its turn, as the event loop often has to."""
 
@@ -59,6 +61,7 @@ def serve(
         lifespan="on",
         h11_max_incomplete_event_size=_LARGEST_HEADERS,
         limit_concurrency=limits.connections,
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=int(limits.drain_seconds),
     )
     sys.setswitchinterval(_TURN_SECONDS)

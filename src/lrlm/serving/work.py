@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -20,8 +20,9 @@ from lrlm.errors import LrlmError
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
-_GATHER_SECONDS = 0.004
-"""Clients that were answered together ask again together: the next batch waits for them."""
+_GATHER_SHARE, _GATHER_SECONDS = 0.25, 0.2
+"""Clients that were answered together ask again together: the next batch waits for as many, but
+not longer than this share of the time that the last one took, nor than so many seconds."""
 
 
 class OverloadedError(LrlmError):
@@ -149,6 +150,7 @@ class Batcher(Generic[Given, Made]):
         self._together = together
         self._waiting: list[_Waiting[Given, Made]] = []
         self._busy = 0
+        self._wanted, self._enough = 0, asyncio.Event()
         self._working: asyncio.Task[None] | None = None
 
     @property
@@ -167,6 +169,8 @@ class Batcher(Generic[Given, Made]):
             raise OverloadedError("the server has too much to do; try again in a moment")
         mine: _Waiting[Given, Made] = _Waiting(given)
         self._waiting.append(mine)
+        if len(self._waiting) >= self._wanted:
+            self._enough.set()
         if self._working is None:
             self._working = asyncio.create_task(self._work())
         try:
@@ -182,7 +186,7 @@ class Batcher(Generic[Given, Made]):
             while self._waiting:
                 batch = self._waiting[: self._together]
                 del self._waiting[: len(batch)]
-                self._busy = len(batch)
+                self._busy, begun = len(batch), loop.time()
                 try:
                     results = await loop.run_in_executor(
                         self._thread, self._make, [each.given for each in batch]
@@ -198,9 +202,17 @@ class Batcher(Generic[Given, Made]):
                         each.result.set_result(result)
                 self._busy = 0
                 if len(batch) > 1:
-                    await asyncio.sleep(_GATHER_SECONDS)
+                    await self._gather(len(batch), _GATHER_SHARE * (loop.time() - begun))
         finally:
             self._working = None
+
+    async def _gather(self, wanted: int, seconds: float) -> None:
+        """Wait a moment until so many wait."""
+        self._wanted = wanted
+        if len(self._waiting) < wanted:
+            self._enough.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._enough.wait(), min(seconds, _GATHER_SECONDS))
 
     def close(self) -> None:
         """Let the batch that is being made end."""
