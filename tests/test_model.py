@@ -63,7 +63,7 @@ def test_a_stream_is_read_as_it_is_asked_for(model: Model, monkeypatch: pytest.M
     [
         (("a\x00b", TOPIC), "at character 1"),
         ((7, TOPIC), "a text must be a string, not int"),
-        (("a b", "Norway"), "a topic is an lrlm.Topic, not 'Norway'"),
+        (("a b", "Norway"), "a topic must be an lrlm.Topic, not 'Norway'"),
         ("a b", r"as \(text, topic\), not as 'a b'"),
         (("a b",), r"as \(text, topic\)"),
         (("a b" * 9, TOPIC), "more than the 20"),
