@@ -157,7 +157,10 @@ def main() -> None:
             _without_names(each.text, [(g.start, g.end) for g in each.gold]) in known
             for each in sentences
         ]
-        for title, wanted in (("wording in the corpus", True), ("wording not in the corpus", False)):
+        for title, wanted in (
+            ("wording in the corpus", True),
+            ("wording not in the corpus", False),
+        ):
             chosen = [n for n, each in enumerate(is_known) if each is wanted]
             show(title, [explained[n] for n in chosen])
     quality = annotation_quality([place for each in explained for place in each])
