@@ -149,9 +149,27 @@ def test_training_takes_some_types_for_unseen() -> None:
     assert (types == 0).all()
 
 
+def test_training_takes_some_objects_for_unseen() -> None:
+    torch.manual_seed(0)
+    objects = VectorTable(2, given_VW=torch.ones(1, 2))
+    vectors = RelationVectors(
+        VectorTable(2, learned=1), objects, unseen_rate=0.0, unseen_objects=0.3
+    )
+    ids = torch.zeros(100, 50, dtype=torch.long)
+    is_shared = (vectors(ids, ids)[..., 2:] == objects.learned_VW[0]).all(2)
+    assert float(is_shared.double().mean()) == pytest.approx(0.3, abs=0.03)
+    assert (vectors.eval()(ids, ids)[..., 2:] == 1).all()
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("type_size", 0), ("object_size", 0), ("hidden_size", 0), ("unseen_rate", 1.0)],
+    [
+        ("type_size", 0),
+        ("object_size", 0),
+        ("hidden_size", 0),
+        ("unseen_rate", 1.0),
+        ("unseen_objects", -0.1),
+    ],
 )
 def test_config_errors_name_the_field(field: str, value: float) -> None:
     with pytest.raises(InputError, match=f"model.relations.{field}"):

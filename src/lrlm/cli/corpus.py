@@ -125,6 +125,14 @@ def build(
 def miniworld(
     out: Out,
     seed: Annotated[int, typer.Option(help="Random seed: another seed gives other articles.")] = 1,
+    notes: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Number of short notes to train on besides the articles: everyday sentences, also"
+            " about topics of which little is known.",
+        ),
+    ] = 0,
     workers: Workers = cores(),  # noqa: B008
     overwrite: Overwrite = False,
 ) -> None:
@@ -132,7 +140,7 @@ def miniworld(
     start = time.perf_counter()
     with progress_of("articles") as progress:
         corpus = build_miniworld(
-            out, seed=seed, workers=workers, overwrite=overwrite, progress=progress
+            out, seed=seed, notes=notes, workers=workers, overwrite=overwrite, progress=progress
         )
     tell_build(corpus, time.perf_counter() - start)
 

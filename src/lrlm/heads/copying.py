@@ -61,6 +61,8 @@ class RelationConfig:
     """Width of the bottleneck between a state and what relations are compared with."""
     unseen_rate: float = 0.01
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
+    unseen_objects: float = 0.0
+    """Share of objects that training takes for unseen, for the same reason (not in the paper)."""
     tuned_types: bool = False
     """Whether training also changes the given vectors of relation types (not in the paper)."""
     first_rate: float | None = None
@@ -77,6 +79,7 @@ class RelationConfig:
         for name in ("type_size", "object_size", "hidden_size"):
             check_range(f"model.relations.{name}", getattr(self, name), 1, WIDEST)
         check_rate("model.relations.unseen_rate", self.unseen_rate)
+        check_rate("model.relations.unseen_objects", self.unseen_objects)
         if self.first_rate is not None and not 0 < self.first_rate < 1:
             raise InputError(
                 f"model.relations.first_rate must be between 0 and 1, not {self.first_rate}"
@@ -128,11 +131,19 @@ class VectorTable(nn.Module):
 class RelationVectors(nn.Module):
     """e = [vector of the type; vector of the object]."""
 
-    def __init__(self, types: VectorTable, objects: VectorTable, *, unseen_rate: float) -> None:
+    def __init__(
+        self,
+        types: VectorTable,
+        objects: VectorTable,
+        *,
+        unseen_rate: float,
+        unseen_objects: float = 0.0,
+    ) -> None:
         super().__init__()
         self.types = types
         self.objects = objects
         self.unseen_rate = unseen_rate
+        self.unseen_objects = unseen_objects
         self.output_size = types.width + objects.width
 
     def forward(
@@ -141,10 +152,18 @@ class RelationVectors(nn.Module):
         """Give the vectors of relations by the ids of their types and objects: (B, R, W)."""
         assert names_NW is None, "the collator serves another model"
         check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
-        if self.training and self.unseen_rate > 0:
-            dropped_BR = torch.rand(types_BR.shape, device=types_BR.device) < self.unseen_rate
-            types_BR = types_BR.masked_fill(dropped_BR, UNSEEN)
+        if self.training:
+            types_BR = _forgotten(types_BR, self.unseen_rate)
+            objects_BR = _forgotten(objects_BR, self.unseen_objects)
         return torch.cat([self.types(types_BR), self.objects(objects_BR)], dim=-1)
+
+
+def _forgotten(ids_BR: Tensor, rate: float) -> Tensor:
+    """Take a share of the ids for unseen."""
+    if rate == 0:
+        return ids_BR
+    dropped_BR = torch.rand(ids_BR.shape, device=ids_BR.device) < rate
+    return ids_BR.masked_fill(dropped_BR, UNSEEN)
 
 
 class NamedVectors(nn.Module):

@@ -179,6 +179,7 @@ class ModelParts:
             ),
             VectorTable(config.object_size, given_VW=sizes.object_vectors),
             unseen_rate=config.unseen_rate,
+            unseen_objects=config.unseen_objects,
         )
 
 

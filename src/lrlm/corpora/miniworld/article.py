@@ -52,11 +52,12 @@ class TextPiece:
 class Wording:
     """How one article speaks: its habits, what it has mentioned, what it may still mention."""
 
-    def __init__(self, topic: Topic, domain: Domain, dice: Dice) -> None:
+    def __init__(self, topic: Topic, domain: Domain, dice: Dice, *, person: str = "") -> None:
+        """`person` is who the topic is, if it is known under another id."""
         self._dice = dice
         self._kinds = domain.kinds
         self._names = domain.names
-        self._pronouns = pronouns(topic.id)
+        self._pronouns = pronouns(person or topic.id)
         self._title = topic.star[0]
         self._facts: dict[str, list[Relation]] = {}
         for relation in topic.relations:
@@ -195,7 +196,7 @@ def write_article(
     id_: str, topic: Topic, domain: Domain, plans: DomainPlans, dice: Dice
 ) -> GeneratedArticle:
     """Write one article: an opening, then facts in a loose order with fillers between them."""
-    writer = _Writer(Wording(topic, domain, dice), dice)
+    writer = TextWriter(Wording(topic, domain, dice), dice)
     writer.add_one_of(plans.openings)
     length = dice.integer(*_USUAL)
     for type_ in _order(plans, dice):
@@ -204,14 +205,16 @@ def write_article(
         if type_ not in writer.wording.untold or dice.chance(_SKIPPED):
             continue
         if dice.chance(_FILLER):
-            writer.add_one_of(_fillers(plans, dice))
+            writer.add_one_of(draw_fillers(plans, dice))
         writer.add_one_of(plans.relations[type_])
-    while writer.tokens < max(SHORTEST, length - 25) and writer.add_one_of(_fillers(plans, dice)):
+    enough = max(SHORTEST, length - 25)
+    while writer.tokens < enough and writer.add_one_of(draw_fillers(plans, dice)):
         pass
     return GeneratedArticle(id_, topic.id, topic.names[0], writer.text, tuple(writer.gold))
 
 
-def _fillers(plans: DomainPlans, dice: Dice) -> tuple[SentencePlan, ...]:
+def draw_fillers(plans: DomainPlans, dice: Dice) -> tuple[SentencePlan, ...]:
+    """Choose between sentences that state no fact and those that only look as if they did."""
     return plans.lookalikes if dice.chance(_LOOKALIKES) else plans.fillers
 
 
@@ -221,7 +224,7 @@ def _order(plans: DomainPlans, dice: Dice) -> list[str]:
     return sorted(places, key=lambda type_: places[type_])
 
 
-class _Writer:
+class TextWriter:
     """Puts sentences one after another and keeps where each mention stands."""
 
     def __init__(self, wording: Wording, dice: Dice) -> None:

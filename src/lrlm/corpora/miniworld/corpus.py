@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lrlm.corpora.build import build_from
@@ -11,6 +11,7 @@ from lrlm.corpora.inputs import BuildInputs
 from lrlm.corpora.miniworld.article import GeneratedArticle, write_article
 from lrlm.corpora.miniworld.facts import Domain, domains
 from lrlm.corpora.miniworld.grammar import Dice, load_plans
+from lrlm.corpora.miniworld.notes import cut, write_note
 from lrlm.knowledge.topic import Topic
 from lrlm.progress import Progress, silent
 from lrlm.text import Profile
@@ -18,21 +19,27 @@ from lrlm.text import Profile
 DEFAULT_SEED = 1
 ARTICLES = (4000, 300, 300)
 _HELD_OUT = 0.1  # of the topics of each domain, in each of valid and test
+_CUTS = 2  # topics with few facts that notes make of each topic
 
 
 def build_miniworld(
     out: Path | str,
     *,
     seed: int = DEFAULT_SEED,
+    notes: int = 0,
     workers: int = 1,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Corpus:
-    """Generate the articles of miniworld and link them with its facts."""
+    """Generate the articles of miniworld and link them with its facts.
+
+    With `notes` there are also so many short texts to train on, and a share of them in the other
+    splits: everyday sentences about topics of which little is known.
+    """
     with tempfile.TemporaryDirectory(prefix="miniworld-") as scratch:
         folder = Path(scratch)
         progress("writing articles", 0, 0)
-        write(folder, seed=seed)
+        write(folder, seed=seed, notes=notes)
         return build_from(
             out,
             BuildInputs(
@@ -43,25 +50,35 @@ def build_miniworld(
             profile=Profile.RAW,
             workers=workers,
             overwrite=overwrite,
-            made_by=f"lrlm corpus miniworld --seed {seed}",
+            made_by=f"lrlm corpus miniworld --seed {seed}" + (f" --notes {notes}" if notes else ""),
             progress=progress,
         )
 
 
-def write(folder: Path | str, *, seed: int = 1, articles: tuple[int, int, int] = ARTICLES) -> None:
+def write(
+    folder: Path | str,
+    *,
+    seed: int = 1,
+    articles: tuple[int, int, int] = ARTICLES,
+    notes: int = 0,
+) -> None:
     """Write `triples.tsv`, `forms.tsv` and `articles.{train,valid,test}.jsonl` into a folder.
 
     The same seed gives the same bytes on every machine. Every topic is in exactly one split;
-    all its facts are written, mentioned or not.
+    all its facts are written, mentioned or not. `notes` come after the articles to train on, and
+    after the others as many as keep the same share.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    known = domains()
+    known = [(domain, topic) for domain in domains().values() for topic in domain.topics.values()]
+    for split, count in zip(SPLITS, articles, strict=True):
+        share = round(notes * count / articles[0])
+        written = [*generate(split, count, seed=seed), *generate_notes(split, share, seed=seed)]
+        _write_lines(folder / f"articles.{split}.jsonl", map(_json, written))
+        if share:
+            known += cut_topics(split, seed=seed).values()
     _write_lines(folder / "triples.tsv", _triples(known))
     _write_lines(folder / "forms.tsv", _forms(known))
-    for split, count in zip(SPLITS, articles, strict=True):
-        lines = (_json(each) for each in generate(split, count, seed=seed))
-        _write_lines(folder / f"articles.{split}.jsonl", lines)
 
 
 def generate(split: str, count: int, *, seed: int = 1) -> Iterator[GeneratedArticle]:
@@ -71,6 +88,28 @@ def generate(split: str, count: int, *, seed: int = 1) -> Iterator[GeneratedArti
         domain, topic = chosen[number % len(chosen)]
         id_ = f"{topic.id}.{number // len(chosen) + 1}"
         yield write_article(id_, topic, domain, load_plans(domain.name), Dice(f"{seed}/{id_}"))
+
+
+def generate_notes(split: str, count: int, *, seed: int = 1) -> Iterator[GeneratedArticle]:
+    """Write a number of notes about the topics of a split: whole ones and such with few facts."""
+    chosen = topics_of(split, seed=seed)
+    few = cut_topics(split, seed=seed) if count else {}
+    for number in range(count):
+        domain, topic = chosen[number % len(chosen)]
+        turn = number // len(chosen)
+        domain, known = few.get((topic.id, turn % (_CUTS + 1)), (domain, topic))
+        id_ = f"{topic.id}.note{turn + 1}"
+        plans, dice = load_plans(domain.name), Dice(f"{seed}/{id_}")
+        yield write_note(id_, known, domain, plans, dice, person=topic.id)
+
+
+def cut_topics(split: str, *, seed: int = 1) -> dict[tuple[str, int], tuple[Domain, Topic]]:
+    """Give, for each topic of a split, some that are the same thing with few of its facts."""
+    return {
+        (topic.id, number): (domain, cut(topic, number, Dice(f"{seed}/{topic.id}~{number}")))
+        for domain, topic in topics_of(split, seed=seed)
+        for number in range(1, _CUTS + 1)
+    }
 
 
 def topics_of(split: str, *, seed: int = 1) -> list[tuple[Domain, Topic]]:
@@ -88,28 +127,26 @@ def topics_of(split: str, *, seed: int = 1) -> list[tuple[Domain, Topic]]:
     return Dice(f"{seed}/{split}").shuffled(chosen)
 
 
-def _triples(known: dict[str, Domain]) -> Iterator[str]:
-    for domain in known.values():
-        for topic in domain.topics.values():
-            for relation in topic.relations:
-                kind = "entity" if domain.kinds[relation.type] == "entity" else "literal"
-                yield f"{topic.id}\t{relation.type}\t{relation.object}\t{kind}"
+def _triples(known: Iterable[tuple[Domain, Topic]]) -> Iterator[str]:
+    for domain, topic in known:
+        for relation in topic.relations:
+            kind = "entity" if domain.kinds[relation.type] == "entity" else "literal"
+            yield f"{topic.id}\t{relation.type}\t{relation.object}\t{kind}"
 
 
-def _forms(known: dict[str, Domain]) -> Iterator[str]:
+def _forms(known: Iterable[tuple[Domain, Topic]]) -> Iterator[str]:
     """Give the names of every topic and every object that is an entity, each once."""
     seen: set[str] = set()
-    for domain in known.values():
-        for topic in domain.topics.values():
-            named = [(topic.id, topic.names)] + [
-                (relation.object, relation.forms)
-                for relation in topic.relations
-                if domain.kinds[relation.type] == "entity"
-            ]
-            for entity, forms in named:
-                if entity not in seen:
-                    seen.add(entity)
-                    yield from (f"{entity}\t{form}" for form in forms)
+    for domain, topic in known:
+        named = [(topic.id, topic.names)] + [
+            (relation.object, relation.forms)
+            for relation in topic.relations
+            if domain.kinds[relation.type] == "entity"
+        ]
+        for entity, forms in named:
+            if entity not in seen:
+                seen.add(entity)
+                yield from (f"{entity}\t{form}" for form in forms)
 
 
 def _json(written: GeneratedArticle) -> str:
@@ -128,6 +165,6 @@ def _json(written: GeneratedArticle) -> str:
     )
 
 
-def _write_lines(path: Path, lines: Iterator[str]) -> None:
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)

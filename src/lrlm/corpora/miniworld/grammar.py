@@ -15,6 +15,7 @@ A plan is an English sentence with holes and choices:
     lookalikes = [ … ]     fillers with words that elsewhere are objects ("a French film")
     [lists]                `stone = "granite, basalt"` or a list of plans; used as <stone>
     [plans]                relation = [ plans ], in the order in which articles like to tell
+    [everyday]             relation = [ plans ], how people say the same in passing
 
 The grammar knows nothing of topics: whether a slot can be filled, it asks.
 """
@@ -268,6 +269,9 @@ class DomainPlans:
     fillers: tuple[SentencePlan, ...]
     lookalikes: tuple[SentencePlan, ...]
     relations: dict[str, tuple[SentencePlan, ...]]
+    """How articles tell a fact: the words before a mention tell its relation."""
+    everyday: dict[str, tuple[SentencePlan, ...]]
+    """How notes tell it: names in any place, also before the words that tell their relation."""
 
 
 @cache
@@ -302,11 +306,15 @@ def _parse(table: dict[str, object], lists: dict[str, Choice], where: str) -> Do
         parsed = [parse(text, lists, f"{where}, {part}") for text in texts]
         return tuple(SentencePlan(sentence, weight) for weight, sentence in parsed)
 
-    relations = table.get("plans", {})
-    assert isinstance(relations, dict)
+    def by_relation(part: str) -> dict[str, tuple[SentencePlan, ...]]:
+        relations = table.get(part, {})
+        assert isinstance(relations, dict)
+        return {type_: plans(texts, type_) for type_, texts in relations.items()}
+
     return DomainPlans(
         plans(table.get("openings"), "openings"),
         plans(table.get("fillers"), "fillers"),
         plans(table.get("lookalikes"), "lookalikes"),
-        {type_: plans(texts, type_) for type_, texts in relations.items()},
+        by_relation("plans"),
+        by_relation("everyday"),
     )
