@@ -75,7 +75,8 @@ def test_another_text_and_the_lattice_of_another_sentence(browser: Any, place: s
         view.get_by_role("button", name="Annotate").click()
         view.locator(".mark", has_text="Sweden").wait_for()
         view.locator("#sentence").select_option("1")
-        at.page.wait_for_selector("svg.lattice .copy text:has-text('borders')")
+        at.page.wait_for_selector("svg.lattice .word text:has-text('Sweden')")
+        assert view.locator("svg.lattice .copy text", has_text="borders").count() > 0
         words = view.locator("svg.lattice .word text").all_text_contents()
         assert words == ["It", "shares", "borders", "with", "Sweden", "."]
 
