@@ -213,3 +213,8 @@ def test_the_impossible_is_never_chosen() -> None:
     log_probs[:, 2] = -80.0
     for how in (Choosing(), Choosing(greedy=True), Choosing(5.0), Choosing(top_k=2, top_p=0.1)):
         assert set(how.choose(log_probs).tolist()) == {2}
+
+
+def test_a_share_that_rounds_to_nothing_leaves_the_most_probable() -> None:
+    log_probs_XN = torch.tensor([[0.1, 0.7, 0.2], [0.6, 0.3, 0.1]]).log()
+    assert Choosing(top_p=5e-324).choose(log_probs_XN).tolist() == [1, 0]

@@ -401,3 +401,15 @@ def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch,
         assert await asyncio.to_thread(ended.wait, 20), "the work goes on for nobody"
 
     asyncio.run(story())
+
+
+def test_a_stream_that_breaks_says_so_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> Iterator[Piece]:
+        yield Piece("a", 0, 1, "word", 0.0)
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr("lrlm.serving.api.write_piecewise", broken)
+    with client() as api:
+        answer = api.post("/api/v1/generate/stream", json={"topic": TOPIC})
+        last = json.loads(answer.text.splitlines()[-1])
+        assert last == {"error": "something went wrong here"}

@@ -70,7 +70,7 @@ def _nucleus(log_weights_XN: Tensor, share: float) -> Tensor:
     sorted_XN, order_XN = log_weights_XN.log_softmax(1).sort(stable=True, dim=1, descending=True)
     probabilities_XN = sorted_XN.exp()
     before_XN = probabilities_XN.cumsum(1) - probabilities_XN
-    left_out_XN = torch.zeros_like(before_XN, dtype=torch.bool).scatter(
-        1, order_XN, before_XN >= share
-    )
+    beyond_XN = before_XN >= share
+    beyond_XN[:, 0] = False  # a share that rounds to nothing still leaves the most probable one
+    left_out_XN = torch.zeros_like(beyond_XN).scatter(1, order_XN, beyond_XN)
     return log_weights_XN.masked_fill(left_out_XN, -torch.inf)

@@ -41,10 +41,13 @@ def listen(host: str, port: int) -> socket.socket:
     """Open the port; 0 takes one that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=1024)
+        listening = socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot listen on {host}, port {port}: {reason}") from None
+    # Connections inherit it. Without, the second half of an answer waits 40 ms for the client.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def address(listening: socket.socket) -> str:

@@ -6,6 +6,7 @@ it, and writes it as JSON.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple
@@ -44,6 +45,7 @@ from lrlm.serving.requests import (
 )
 from lrlm.serving.work import Batcher, GivenUpError, Made, Order, OverloadedError, Workshop
 
+_LOG = logging.getLogger(__name__)
 _JSON = "application/json"
 _LINES = "application/x-ndjson"
 _EVENTS = "text/event-stream"
@@ -432,6 +434,12 @@ async def _lines(desk: Desk, pieces: AsyncIterator[Piece]) -> AsyncIterator[dict
         if not has_begun:
             raise
         yield {"error": str(error)}
+        return
+    except Exception:
+        if not has_begun:
+            raise
+        _LOG.exception("a text that was being streamed ended with an error")
+        yield {"error": "something went wrong here"}
         return
     yield {"end": True}
 

@@ -152,11 +152,12 @@ function fillSentences() {
 
 async function drawLattice() {
   const { annotation, topic, body } = last;
-  const sentence = sentencesOf(annotation.text)[Number(parts.sentences.value)];
+  const chosen = parts.sentences.value;
+  const sentence = sentencesOf(annotation.text)[Number(chosen)];
   if (!sentence) return;
   try {
     const lattice = await ask("lattice", { ...body, start: sentence.start, end: sentence.end });
-    if (annotation !== last.annotation) return;
+    if (annotation !== last.annotation || chosen !== parts.sentences.value) return;
     const drawing = latticeDrawing(lattice, topic);
     parts.lattice.replaceChildren(drawing);
     const first = drawing.querySelector(".copy")?.getBBox().x ?? 0;
