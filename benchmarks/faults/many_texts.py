@@ -20,7 +20,7 @@ import lrlm
 from benchmarks.faults.outcome import Outcome
 
 FULL = {"texts": 100_000}
-SHORT = {"texts": 5000}
+SHORT = {"texts": 20_000}
 
 _LEAST = 50
 _PARTS = 200
