@@ -254,7 +254,7 @@ class Model:
         >>> texts = [("Norway is a country in Asia.", norway), ("", norway)]
         >>> for checked in model.check_many(texts):
         ...     print(checked)
-        CheckedText('Norway is a country in Asia.', topic='Norway', findings=['Asia (continent: contradicted)'])
+        CheckedText('Norway is a country in Asia.', ... findings=['Asia (continent: contradicted)'])
         BadText(number=1, error=InputError('the text is empty: there is nothing to read'))
         """
         _check_choice(bad_texts)

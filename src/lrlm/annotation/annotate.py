@@ -41,9 +41,7 @@ def annotate_texts(
 ) -> Iterator[Annotation | BadText]:
     """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
     check_posteriors(run)
-    return in_their_places(
-        texts, link, lambda documents: _results(run, documents, batch_size)
-    )
+    return in_their_places(texts, link, lambda documents: _results(run, documents, batch_size))
 
 
 def check_posteriors(run: Run) -> None:

@@ -40,7 +40,7 @@ def cut(tokens: int, edges_E4: Integers, size: int, *, behind: int = 0) -> list[
     if size < 1:
         raise InputError(f"a window must have at least 1 token, not {size}")
     crossed = np.zeros(tokens + 1, dtype=bool)
-    for start, end in edges_E4[:, :2]:
+    for start, end in set(map(tuple, edges_E4[:, :2].tolist())):
         crossed[start + 1 : end + behind] = True
     free = np.flatnonzero(~crossed)
     boundaries = [0]

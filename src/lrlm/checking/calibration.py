@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 
-
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """How names of objects that are not known are weighed against words and known facts."""

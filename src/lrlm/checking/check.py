@@ -49,9 +49,7 @@ class Checker:
         """Check pairs of a text and its topic; one that cannot be read is told in its place."""
         return in_their_places(texts, link, self._results)
 
-    def state(
-        self, documents: Iterable[LinkedDocument]
-    ) -> Iterator[StatedDocument | LrlmError]:
+    def state(self, documents: Iterable[LinkedDocument]) -> Iterator[StatedDocument | LrlmError]:
         """Say how probable it is that each document states each fact, known or not."""
         schema, space = self.known.schema, self.run.space
         supposed = (with_hypotheses(document, self.known) for document in documents)
@@ -64,9 +62,7 @@ class Checker:
             for found in stated(members, places, weighed):
                 yield found if found.is_possible else improbable(found.document)
 
-    def _results(
-        self, documents: Iterable[LinkedDocument]
-    ) -> Iterator[CheckedText | LrlmError]:
+    def _results(self, documents: Iterable[LinkedDocument]) -> Iterator[CheckedText | LrlmError]:
         for found in self.state(documents):
             if isinstance(found, LrlmError):
                 yield found

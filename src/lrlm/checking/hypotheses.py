@@ -10,10 +10,10 @@ object. It has no object of its own, so it borrows that of an example: an object
 the topic has, or that others often have.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lrlm.checking.name_spans import KnownNames, NameSpan, name_spans
+from lrlm.checking.name_spans import KnownNames, name_spans
 from lrlm.knowledge import TITLE
 from lrlm.knowledge.schema import NameKind, Schema
 from lrlm.text import LinkableRelation, LinkedDocument, Mention, split_words
@@ -55,7 +55,7 @@ def with_hypotheses(
     numbers: dict[str, list[int]] = {}
     for number, relation in enumerate(open_relations, start=own):
         numbers.setdefault(relation.type, []).append(number)
-    fits = _types_by_kind(document, schema, numbers)
+    fits = _types_by_kind(schema, numbers)
     stated = _types_by_place(document)
     mentions = list(document.mentions)
     for span in name_spans(document, known.names):
@@ -96,10 +96,8 @@ def _open_relations(
             yield LinkableRelation(type_, object_, (words,), (text,), is_open=True)
 
 
-def _types_by_kind(
-    document: LinkedDocument, schema: Schema, types: Mapping[str, object]
-) -> dict[NameKind, list[str]]:
-    """Say which types have names of each kind; of a type that is unknown, all its topic's have."""
+def _types_by_kind(schema: Schema, types: Iterable[str]) -> dict[NameKind, list[str]]:
+    """Say which types have names of each kind."""
     return {
         kind: [type_ for type_ in types if kind_share(type_, kind, schema) >= LEAST_SHARE]
         for kind in NameKind
@@ -119,6 +117,3 @@ def _types_by_place(document: LinkedDocument) -> dict[tuple[int, int], set[str]]
         here = types.setdefault((mention.start, mention.end), set())
         here.add(document.relations[mention.relation].type)
     return types
-
-
-__all__ = ["KnowledgeOfTypes", "NameSpan", "kind_share", "with_hypotheses"]

@@ -7,24 +7,29 @@ Shapes: E candidate edges of a document, N its tokens.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from lrlm.annotation.annotation import Fact
+from lrlm.arrays import Floats, Integers
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import CheckedText, Conflict, Finding, Verdict
 from lrlm.checking.hypotheses import kind_share
 from lrlm.checking.name_spans import object_of
 from lrlm.knowledge import TITLE
-from lrlm.knowledge.schema import Schema, kind_of_name
+from lrlm.knowledge.schema import NameKind, Schema, kind_of_name
 from lrlm.lattice import posteriors
 from lrlm.models import ScoredDocument, lattice_of
 from lrlm.text import LinkedDocument, TokenPlaces
 
 _LEAST_SHARE = 1e-3
 """A kind of name that a type was never seen with may still be one of its."""
+
+
+_NOT_LISTED = 1e-6
+"""What no candidate makes more probable than this is not listed."""
 
 
 class Statement(NamedTuple):
@@ -44,6 +49,7 @@ class StatedDocument:
     document: LinkedDocument
     places: TokenPlaces
     probabilities: Mapping[Statement, float]
+    """Of all that are not beyond belief."""
     is_possible: bool
     """Whether a path gets through the text at all."""
 
@@ -60,24 +66,30 @@ def calibrated(
     A model says how probable an open relation is, not which name its object has. That is the share
     of the kind of name among the objects of the type, times what calibration says.
     """
-    relations, edges = document.relations, scored.encoded.edges_E4.tolist()
-    through_N = torch.nn.functional.pad(scored.words_N().cumsum(0), (1, 0)).tolist()
-    costs: dict[tuple[int, int, str], float] = {}
+    edges_E4, relations = scored.encoded.edges_E4, document.relations
+    open_R = np.array([relation.is_open for relation in relations], dtype=bool)
+    number_E = np.flatnonzero(open_R[edges_E4[:, 2]])
+    if not len(number_E):
+        return scored
+    place_P2, place_E = np.unique(edges_E4[number_E, :2], axis=0, return_inverse=True)
+    types = list(dict.fromkeys(relation.type for relation in relations))
+    type_R = np.array([types.index(relation.type) for relation in relations])
+    kinds = list(NameKind)
+    kind_P = np.array(
+        [
+            kinds.index(kind_of_name(document.text[places.starts[start] : places.ends[end - 1]]))
+            for start, end in place_P2.tolist()
+        ]
+    )
+    share_TK = np.array([[kind_share(type_, kind, schema) for kind in kinds] for type_ in types])
+    log_share_TK = np.log(np.maximum(share_TK, _LEAST_SHARE))
+    through_N = np.concatenate([[0.0], scored.words_N().cumsum(0).numpy()])
+    words_P = through_N[place_P2[:, 1]] - through_N[place_P2[:, 0]]
+    cost_P = calibration.word_share * words_P - calibration.log_odds
+    place_E = place_E.reshape(-1)
+    type_E = type_R[edges_E4[number_E, 2]]
     cost_E = torch.zeros_like(scored.score_E)
-    for number, (start, end, relation_number, _) in enumerate(edges):
-        relation = relations[relation_number]
-        if relation.is_open:
-            key = (start, end, relation.type)
-            if key not in costs:
-                text = document.text[places.starts[start] : places.ends[end - 1]]
-                share = kind_share(relation.type, kind_of_name(text), schema)
-                words = through_N[end] - through_N[start]
-                costs[key] = (
-                    log(max(share, _LEAST_SHARE))
-                    - calibration.log_odds
-                    + calibration.word_share * words
-                )
-            cost_E[number] = costs[key]
+    cost_E[number_E] = torch.from_numpy(cost_P[place_E] + log_share_TK[type_E, kind_P[place_E]])
     return replace(scored, score_E=scored.score_E + cost_E)
 
 
@@ -87,23 +99,34 @@ def stated(
     scored: Sequence[ScoredDocument],
 ) -> list[StatedDocument]:
     """Say how probable each statement is, given the whole text; scores must be calibrated."""
-    lattice = lattice_of(scored)
-    word_BT, probability_E = posteriors(lattice)
-    found, before = [], 0
-    for row, document in enumerate(documents):
-        each, places_here = scored[row], places[row]
-        edges = each.encoded.edges_E4.tolist()
-        shares = probability_E[before : before + len(edges)].tolist()
-        before += len(edges)
-        sums: dict[Statement, float] = {}
-        for (start, end, number, _), share in zip(edges, shares, strict=True):
-            relation = document.relations[number]
-            object_ = None if relation.is_open else relation.object
-            statement = Statement(start, end, relation.type, object_)
-            sums[statement] = sums.get(statement, 0.0) + share
-        is_possible = float(word_BT[row].sum()) + sum(shares) > 0
-        found.append(StatedDocument(document, places_here, sums, is_possible))
-    return found
+    word_BT, probability_E = posteriors(lattice_of(scored))
+    shares_E = np.split(
+        probability_E.numpy(), np.cumsum([len(each.score_E) for each in scored])[:-1]
+    )
+    possible_B = (word_BT.sum(1) > 0).tolist()
+    return [
+        StatedDocument(
+            document,
+            places[row],
+            _sums(document, scored[row].encoded.edges_E4, shares_E[row]),
+            possible_B[row] or bool(shares_E[row].any()),
+        )
+        for row, document in enumerate(documents)
+    ]
+
+
+def _sums(document: LinkedDocument, edges_E4: Integers, share_E: Floats) -> dict[Statement, float]:
+    """Add up the probabilities of all candidates that state the same."""
+    sums: dict[Statement, float] = {}
+    listed = share_E > _NOT_LISTED
+    for (start, end, number, _), share in zip(
+        edges_E4[listed].tolist(), share_E[listed].tolist(), strict=True
+    ):
+        relation = document.relations[number]
+        object_ = None if relation.is_open else relation.object
+        statement = Statement(start, end, relation.type, object_)
+        sums[statement] = sums.get(statement, 0.0) + share
+    return sums
 
 
 def judge(stated_document: StatedDocument, schema: Schema, *, threshold: float) -> CheckedText:
@@ -162,9 +185,7 @@ def _finding(
         there = tuple(known.get(statement.type, ()))
         if there and schema.is_single(statement.type, objects_here=len(there)):
             verdict, instead = Verdict.CONTRADICTED, there
-    return Finding(
-        start, end, text, verdict, min(probability, 1.0), document.topic, fact, instead
-    )
+    return Finding(start, end, text, verdict, min(probability, 1.0), document.topic, fact, instead)
 
 
 def _conflicts(known: Mapping[str, list[Fact]], schema: Schema) -> Iterator[Conflict]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from lrlm.corpora.linking import STOP_WORDS
@@ -14,16 +15,27 @@ LONGEST_NAME = 12
 """Words of a name that is looked for."""
 
 _CONNECTORS = frozenset(
-    "of the de la le les du des del da do dos van von der den di y e and & 's for".split()  # noqa: SIM905
+    "of the de la le les du des del da do dos van von der den di y e for".split()  # noqa: SIM905
 )
 """What may stand between two capitalised words of one name."""
 _MONTHS = frozenset(MONTHS)
-_UNIT_WORDS = frozenset(split_words(unit)[0] for units in UNITS.values() for unit in units) | {
-    "million", "billion", "trillion", "percent", "miles", "feet", "years", "people",
-    "minutes", "hours", "seconds", "tonnes", "pages", "inches", "°C", "°", "%",
-}  # fmt: skip
+_SIGNS = frozenset("+-−")
 _NUMBER = re.compile(r"[-+£€¥$]?\d[\d,.:/]*%?")
 _SENTENCE_ENDS = frozenset(".!?:;\n")
+
+
+def _units() -> dict[str, list[tuple[str, ...]]]:
+    """Sort the ways to write units by their first word."""
+    units = dict.fromkeys(unit for ways in UNITS.values() for unit in ways)
+    amounts = ("million", "billion", "trillion", "percent", "%")
+    by_first: dict[str, list[tuple[str, ...]]] = {}
+    for unit in (*units, *amounts, *(f"{each} {unit}" for each in amounts[:3] for unit in units)):
+        words = split_words(unit)
+        by_first.setdefault(words[0], []).append(words)
+    return by_first
+
+
+_UNITS = _units()
 
 
 class NameSpan(NamedTuple):
@@ -121,7 +133,7 @@ def _names_of(
         yield start, end
         if words[start].lower() in STOP_WORDS and start + 1 < end:
             yield start + 1, end
-    for first, second in zip(runs, runs[1:], strict=False):
+    for first, second in pairwise(runs):
         yield first[0], second[1]
     if runs[-1][1] - runs[0][0] <= LONGEST_NAME:
         yield runs[0][0], runs[-1][1]
@@ -137,18 +149,11 @@ def _numbers(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     for place, word in enumerate(words):
         if not word[0].isdigit() and not _NUMBER.fullmatch(word):
             continue
-        yield place, place + 1
+        start = place - 1 if place and words[place - 1] in _SIGNS else place
+        for end in (place + 1, *_ends_of_units(words, place + 1)):
+            yield start, end
+            yield place, end
         after = words[place + 1 : place + 3]
-        if after and after[0] in _UNIT_WORDS:
-            yield place, place + 2
-            if len(after) == 2 and after[1].isalpha() and after[1] in _UNIT_WORDS:
-                yield place, place + 3
-        elif after and after[0] == "square" and len(after) == 2:
-            yield place, place + 3
-        elif len(after) and after[0] in ("degrees",) and len(after) == 2:
-            yield place, place + 3
-        if place and words[place - 1] in "+-" and len(words[place - 1]) == 1:
-            yield place - 1, place + 1
         if after and after[0] in _MONTHS:  # 7 June 1905
             yield place, place + 2
             if len(after) == 2 and after[1].isdigit():
@@ -157,6 +162,14 @@ def _numbers(words: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield place - 1, place + 1
             if len(after) == 2 and after[0] == "," and after[1].isdigit():
                 yield place - 1, place + 3
+
+
+def _ends_of_units(words: Sequence[str], start: int) -> Iterator[int]:
+    """Say where units end that stand behind a number."""
+    if start < len(words):
+        for unit in _UNITS.get(words[start], ()):
+            if tuple(words[start : start + len(unit)]) == unit:
+                yield start + len(unit)
 
 
 def object_of(text: str, names: Mapping[str, str]) -> str:
