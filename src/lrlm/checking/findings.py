@@ -17,7 +17,7 @@ VERSION = 1
 _SHOWN = 5
 
 
-class Verdict(StrEnum):
+class GraphVerdict(StrEnum):
     """What the graph says of a statement."""
 
     SUPPORTED = "supported"
@@ -36,7 +36,7 @@ class Finding:
     end: int
     text: str
     """The name of the object, as it stands there."""
-    verdict: Verdict
+    verdict: GraphVerdict
     probability: float
     """That the text states this fact here, given the whole text."""
     topic: str
@@ -105,7 +105,7 @@ class CheckedText:
 
     def of(self, verdict: str) -> tuple[Finding, ...]:
         """Give the findings with one verdict: supported, contradicted or new."""
-        return tuple(each for each in self.findings if each.verdict == Verdict(verdict))
+        return tuple(each for each in self.findings if each.verdict == GraphVerdict(verdict))
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values; docs/check.md describes every field."""

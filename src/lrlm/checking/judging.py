@@ -15,7 +15,7 @@ import torch
 from lrlm.annotation.annotation import Fact
 from lrlm.arrays import Floats, Integers
 from lrlm.checking.calibration import Calibration
-from lrlm.checking.findings import CheckedText, Conflict, Finding, Verdict
+from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
 from lrlm.checking.hypotheses import kind_share
 from lrlm.checking.name_spans import object_of
 from lrlm.knowledge import TITLE
@@ -177,14 +177,14 @@ def _finding(
     text = document.text[start:end]
     instead: tuple[Fact, ...] = ()
     if statement.object is not None:
-        verdict = Verdict.SUPPORTED
+        verdict = GraphVerdict.SUPPORTED
         fact = Fact(statement.type, statement.object, text)
     else:
-        verdict = Verdict.NEW
+        verdict = GraphVerdict.NEW
         fact = Fact(statement.type, object_of(text, schema.names), text)
         there = tuple(known.get(statement.type, ()))
         if there and schema.is_single(statement.type, objects_here=len(there)):
-            verdict, instead = Verdict.CONTRADICTED, there
+            verdict, instead = GraphVerdict.CONTRADICTED, there
     return Finding(start, end, text, verdict, min(probability, 1.0), document.topic, fact, instead)
 
 
