@@ -32,7 +32,7 @@ from lrlm.artifacts import (
     replace_listed,
     write_manifest,
 )
-from lrlm.batching import Collator, Encoder, IdLimits, Parts
+from lrlm.batching import FORWARD, Collator, Encoder, IdLimits, Parts
 from lrlm.corpora import LONGEST, Corpus, LinkOptions, check_text, link
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
@@ -91,6 +91,7 @@ class RunSetup:
             parts=self.config.model.reads,
             longest_copy=self.config.model.positions,
             facts=self.config.model.preface,
+            backward=self.config.model.is_backward,
         )
 
     def collator(self, *, only: Parts | None = None) -> Collator:
@@ -261,6 +262,12 @@ class Run:
     def kind(self) -> str:
         """The model: vanilla, alias, nklm or lrlm."""
         return self.config.model.kind
+
+    @property
+    def label(self) -> str:
+        """What tables call the model, as "LRLM" or "LRLM (backward)"."""
+        direction = self.config.model.direction
+        return self.model.label if direction == FORWARD else f"{self.model.label} ({direction})"
 
     @property
     def space(self) -> TokenSpace:
