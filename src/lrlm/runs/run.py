@@ -231,6 +231,8 @@ class Run:
     setup: RunSetup
     model: LanguageModel
     """With the best weights, ready for evaluation."""
+    partner: "Partner | None" = None
+    """A second run that reads backward, whose scores are added to those of this one."""
 
     @classmethod
     def open(cls, folder: AnyPath, *, device: str = "cpu") -> "Run":
@@ -333,6 +335,15 @@ class Run:
         options = self.link_options.for_raw_text()
         wished = options.changed(letter_case=letter_case, name_rules=name_rules)
         return link(text, topic, wished, id=id)
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A run that reads texts backward, and how much it counts beside one that reads forward."""
+
+    run: Run
+    weight: float
+    """Its log scores are multiplied by this before they are added."""
 
 
 def _tensor(values: Booleans | None, device: str) -> Tensor | None:
