@@ -1,6 +1,7 @@
 """All texts of a tiny world together have probability one, and each has what its story says."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from lrlm.knowledge import Topic
 from lrlm.models import NeuralKnowledgeLM, VanillaLM, document_nats
 from tests.models.contract import make_model
 from tests.oracles.generation import Token, Words, enumerate_annotated, enumerate_texts
-from tests.toy import LONELY, SPELLINGS, TOPIC, VOCABULARY, collator, encode, link
+from tests.toy import LONELY, SPELLINGS, TOPIC, VOCABULARY, collator, encode, encoder, link
 
 LIMIT = 3
 
@@ -28,19 +29,21 @@ def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
 @pytest.mark.parametrize("topic", [TOPIC, LONELY], ids=lambda topic: topic.id)
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
 @pytest.mark.parametrize("kind", ["vanilla", "lrlm", "lrlm+summary"])
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @torch.no_grad()
-def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic) -> None:
+def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic, *, backward: bool) -> None:
     model = make_model(kind, backbone)
     assert isinstance(model, VanillaLM)
     window, forms = topic_window(topic)
-    found = enumerate_texts(model, window, forms, LIMIT)
+    found = enumerate_texts(model, window, forms, LIMIT, backward=backward)
     assert found.total == pytest.approx(1, abs=1e-9)
     assert 0.01 < found.longer < 0.99
 
     texts = [text for text in found.texts if text]
-    scores = document_nats(
-        model, collator().windows(encode(*(link(" ".join(text), topic) for text in texts)))
+    documents = replace(encoder(), backward=backward).encode(
+        link(" ".join(text), topic) for text in texts
     )
+    scores = document_nats(model, collator().windows(list(documents)))
     for text, nats in zip(texts, scores.nats_B.tolist(), strict=True):
         assert math.exp(-nats) == pytest.approx(found.texts[text], rel=1e-6), text
 

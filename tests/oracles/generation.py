@@ -38,17 +38,26 @@ class Enumeration:
 
 
 def enumerate_texts(
-    model: VanillaLM, topic: Window, forms: list[list[Words]], limit: int
+    model: VanillaLM,
+    topic: Window,
+    forms: list[list[Words]],
+    limit: int,
+    *,
+    backward: bool = False,
 ) -> Enumeration:
     """Walk all derivations of texts of at most `limit` tokens for Vanilla LM and LRLM.
 
-    `topic` is any window of one document about the topic; only its relations are used.
+    `topic` is any window of one document about the topic; only its relations are used. A model that
+    reads backward writes a text from its end, and every form from its last word.
     """
     found = Enumeration()
 
     @cache  # a state depends on the words before it, not on how they were made
     def steps(prefix: Words) -> list[tuple[Words | None, float]]:
-        return list(_steps(model, topic, forms, prefix))
+        return [
+            (piece[::-1] if backward and piece is not None else piece, chance)
+            for piece, chance in _steps(model, topic, forms, prefix)
+        ]
 
     def walk(prefix: Words, probability: float) -> None:
         if len(prefix) > limit:
@@ -56,7 +65,7 @@ def enumerate_texts(
             return
         for piece, chance in steps(prefix):
             if piece is None:
-                found.texts[prefix] += probability * chance
+                found.texts[prefix[::-1] if backward else prefix] += probability * chance
             elif chance > 0:
                 walk(prefix + piece, probability * chance)
 

@@ -8,8 +8,9 @@ from lrlm.annotation.annotate import check_posteriors
 from lrlm.annotation.annotation import Fact
 from lrlm.errors import InputError
 from lrlm.lattice import best_paths, posteriors
-from lrlm.models import ScoredDocument, lattice_of, read_documents
+from lrlm.models import ScoredDocument, lattice_of
 from lrlm.plain_data import json_text
+from lrlm.runs.reading import read_linked
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument, TokenPlaces
 
@@ -81,8 +82,7 @@ def draw_lattice(
     refused.
     """
     check_posteriors(run)
-    encoded = run.encoder.encode_one(document)
-    (scored,) = read_documents(run.model, run.collator, [encoded])
+    (scored,) = read_linked(run, [document])
     return lattice_of_part(
         document, scored, run.space.places(document), start=start, end=end, longest=longest
     )

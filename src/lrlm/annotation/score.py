@@ -7,8 +7,9 @@ from typing import Any
 from lrlm.errors import LrlmError
 from lrlm.lattice import block_sums
 from lrlm.look import clipped, shown_perplexity
-from lrlm.models import lattice_of, read_documents
+from lrlm.models import lattice_of
 from lrlm.plain_data import json_text
+from lrlm.runs.reading import read_linked
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument, bits_per_byte, perplexity_per_word
 
@@ -112,8 +113,7 @@ class Score:
 
 def score(run: Run, document: LinkedDocument) -> Score:
     """Score one document."""
-    encoded = run.encoder.encode_one(document)
-    (scored,) = read_documents(run.model, run.collator, [encoded])
+    (scored,) = read_linked(run, [document])
     blocks = block_sums(lattice_of([scored]))
     places = run.space.places(document)
     pieces = tuple(
@@ -127,8 +127,8 @@ def score(run: Run, document: LinkedDocument) -> Score:
         raise LrlmError("the text has no finite probability under this model")
     return Score(
         nats=nats,
-        tokens=encoded.tokens,
-        words=encoded.words,
+        tokens=scored.encoded.tokens,
+        words=scored.encoded.words,
         text=document.text,
         end_nats=-scored.end_score,
         is_joint=run.model.is_joint,

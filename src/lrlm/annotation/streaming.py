@@ -2,15 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TypeVar
 
 from lrlm.annotation.annotation import BadText
-from lrlm.batching import evaluation_batches
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Topic
-from lrlm.models import ScoredDocument, read_documents
+from lrlm.models import ScoredDocument
 from lrlm.plain_data import shown
+from lrlm.runs.reading import read_linked
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument
 
@@ -29,14 +28,7 @@ def read_in_order(
     """Give documents with their scores, a batch at a time; only some are held in memory."""
     rows = batch_size or run.config.training.validation_batch_size
     for chunk in _chunks(documents, rows * BATCHES_AT_ONCE):
-        words = set[str]().union(*(document.tokens.words for document in chunk))
-        encoder = replace(run.encoder, space=run.space.prepared_for(words))
-        encoded = list(encoder.encode(chunk))
-        scored: dict[int, ScoredDocument] = {}
-        batches = evaluation_batches([document.tokens for document in encoded], rows)
-        for batch in batches:
-            read = read_documents(run.model, run.collator, [encoded[number] for number in batch])
-            scored.update(zip(batch, read, strict=True))
+        scored = dict(enumerate(read_linked(run, chunk, batch_size=rows)))
         # Given in their order, some at a time: what a reader lets go of costs no memory.
         for first in range(0, len(chunk), rows):
             members = range(first, min(first + rows, len(chunk)))

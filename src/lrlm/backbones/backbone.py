@@ -99,6 +99,8 @@ class BackboneConfig(ABC):
     label: ClassVar[str]
     """What tables call it, as "LSTM"."""
 
+    reads_backward: ClassVar[bool] = True
+    """Whether it can learn to read texts from the last token to the first."""
     learns: bool = True
     """Whether training changes it; what one that does not learn makes of a text is kept."""
     learning_rate_share: float = 1.0

@@ -10,12 +10,16 @@ from lrlm.batching.collating import (
     window_boundaries,
 )
 from lrlm.batching.encoding import (
+    BACKWARD,
+    DIRECTIONS,
+    FORWARD,
     NOT_A_FACT,
     EncodedDocument,
     Encoder,
     FormFeaturiser,
     KeptReading,
     Parts,
+    mirrored,
     type_name,
 )
 from lrlm.batching.preface import PrefaceConfig
@@ -29,6 +33,9 @@ from lrlm.batching.windows import (
 )
 
 __all__ = [
+    "BACKWARD",
+    "DIRECTIONS",
+    "FORWARD",
     "NOT_A_FACT",
     "UNSEEN",
     "Collator",
@@ -48,6 +55,7 @@ __all__ = [
     "Window",
     "cut",
     "evaluation_batches",
+    "mirrored",
     "training_batches",
     "type_name",
     "window_boundaries",

@@ -5,7 +5,7 @@ Shapes: N tokens of a document, R relations, E candidate edges, F forms, W width
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Flag, auto
 from typing import NamedTuple, Protocol
 
@@ -21,6 +21,7 @@ from lrlm.batching.preface import (
     start_of_text,
 )
 from lrlm.corpora import prune
+from lrlm.errors import InputError
 from lrlm.text import (
     EncodedText,
     LinkableRelation,
@@ -33,6 +34,10 @@ from lrlm.text import (
 
 NOT_A_FACT = -1
 """The relation of a token that was not copied."""
+
+FORWARD, BACKWARD = "forward", "backward"
+DIRECTIONS = (FORWARD, BACKWARD)
+"""In which a text may be read: from its first token to its last, or from its last to its first."""
 
 _WORDS_OF_A_TYPE = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]|\d+|[^\W\d_]+")
 
@@ -75,6 +80,13 @@ class Copies:
     """Which token of the form; 0 where nothing was copied."""
     length_N: Integers
     """Tokens of the form; 0 where nothing was copied."""
+
+    def turned(self) -> "Copies":
+        """Give the annotation as it is read from the other end."""
+        is_copied_N = self.relation_N != NOT_A_FACT
+        position_N = np.where(is_copied_N, self.length_N - 1 - self.position_N, 0)
+        listed = (self.relation_N, self.form_N, position_N, self.length_N)
+        return Copies(*(np.ascontiguousarray(each[::-1]) for each in listed))
 
 
 class KeptReading(NamedTuple):
@@ -121,11 +133,46 @@ class EncodedDocument:
     """Which relations stand for facts that are not known; None where none does."""
     kept: KeptReading | None = None
     """What a backbone that does not learn has made of the text before."""
+    is_backward: bool = False
+    """Whether it is read from its last token to its first: all positions count from the last, and
+    what ends it is the beginning of the text."""
 
     @property
     def tokens(self) -> int:
         """N, the tokens of the text without the one that ends it."""
         return len(self.tokens_N)
+
+    def turned(self) -> "EncodedDocument":
+        """Give the document as it is read from the other end; turned twice, it is as it was.
+
+        The preface stays, since it is read before the text in either direction.
+        """
+        edges_E4, order_E = mirrored(self.edges_E4, self.tokens)
+        return replace(
+            self,
+            tokens_N=np.ascontiguousarray(self.tokens_N[::-1]),
+            spelling_N=np.ascontiguousarray(self.spelling_N[::-1]),
+            edges_E4=edges_E4,
+            mention_E=self.mention_E[order_E],
+            copies=None if self.copies is None else self.copies.turned(),
+            is_backward=not self.is_backward,
+        )
+
+
+def mirrored(edges_E4: Integers, tokens: int) -> tuple[Integers, Integers]:
+    """Give candidates as they stand in a text of so many tokens that is read from the other end.
+
+    They are sorted again; the second array says where each of them stood before.
+
+    >>> edges_E4, order_E = mirrored(np.array([[0, 2, 0, 0], [4, 5, 1, 0]]), tokens=5)
+    >>> edges_E4.tolist(), order_E.tolist()
+    ([[0, 1, 1, 0], [3, 5, 0, 0]], [1, 0])
+    """
+    turned_E4 = edges_E4.copy()
+    turned_E4[:, 0] = tokens - edges_E4[:, 1]
+    turned_E4[:, 1] = tokens - edges_E4[:, 0]
+    order_E = np.lexsort(turned_E4.T[::-1])
+    return turned_E4[order_E], order_E
 
 
 @dataclass(frozen=True)
@@ -141,6 +188,19 @@ class Encoder:
     """Positions that NKLM can copy from; longer forms are not annotated for it."""
     facts: PrefaceConfig = field(default_factory=PrefaceConfig)
     """How facts are written where they are read before the text."""
+    backward: bool = False
+    """Whether texts, and the names in them, are read from the last token to the first."""
+
+    def __post_init__(self) -> None:
+        """Refuse tokens and prefaces that make sense in one direction only."""
+        if not self.backward:
+            return
+        space = self.space
+        if space.contexts > 1 or space.begins_word is not None or space.no_form_after:
+            raise InputError(
+                "these tokens depend on the text before them, so they are read forward only; to"
+                " read backward, use tokens that are words"
+            )
 
     def encode(self, documents: Iterable[LinkedDocument]) -> Iterator[EncodedDocument]:
         """Encode documents one by one."""
@@ -160,7 +220,7 @@ class Encoder:
             edges = [Mention(*edge) for edge in text.edges_E4.tolist()]
         open_R = np.array([relation.is_open for relation in document.relations], dtype=bool)
         preface = self.preface(document.title, document.relations, _found(edges))
-        return EncodedDocument(
+        encoded = EncodedDocument(
             id=document.id,
             tokens_N=text.tokens_N,
             spelling_N=text.spelling_N,
@@ -185,6 +245,7 @@ class Encoder:
             bound_E=text.bound_E,
             open_R=open_R if open_R.any() else None,
         )
+        return encoded.turned() if self.backward else encoded
 
     def relation_ids(self, relations: Sequence[LinkableRelation]) -> tuple[Integers, Integers]:
         """Give the ids of the types and of the objects of relations: (R,), (R,)."""
@@ -211,7 +272,8 @@ class Encoder:
             if found is None:
                 found = ((number, 0) for number in range(len(relations)))
             names = (surface_forms(relations[relation])[form] for relation, form in found)
-            return names_as_preface(self.space, unique_words(dict.fromkeys(names)))
+            listed = unique_words(dict.fromkeys(names))
+            return names_as_preface(self.space, listed, backward=self.backward)
         return start_of_text(self.space)
 
     def _copies(

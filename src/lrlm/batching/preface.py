@@ -74,11 +74,17 @@ def start_of_text(space: TokenSpace) -> Preface:
     return Preface(np.array([space.start_id], dtype=np.int64))
 
 
-def names_as_preface(space: TokenSpace, forms: Iterable[SurfaceForm]) -> Preface:
-    """Write names one after the other, each followed by the end token; then the text starts."""
+def names_as_preface(
+    space: TokenSpace, forms: Iterable[SurfaceForm], *, backward: bool = False
+) -> Preface:
+    """Write names one after the other, each followed by the end token; then the text starts.
+
+    Before a text that is read backward, names are written backward as well.
+    """
     ids: list[int] = []
     for form in forms:
-        ids += [*space.encode_form(form), space.end_id]
+        tokens = space.encode_form(form)
+        ids += [*(reversed(tokens) if backward else tokens), space.end_id]
     return Preface(np.array([*ids, space.start_id], dtype=np.int64))
 
 

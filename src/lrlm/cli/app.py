@@ -65,7 +65,7 @@ app.command("serve", epilog="Example: lrlm serve runs/vanilla runs/lrlm --port 8
 app.command("pack", epilog="Example: lrlm pack runs/lrlm --out lrlm-small")(pack.pack)
 app.command("verify", epilog="Example: lrlm verify runs/lrlm miniworld")(verify.verify)
 readable(app)
-choose_from("train", train.choices, "model", "backbone", "size")
+choose_from("train", train.choices, "model", "backbone", "size", "direction")
 
 
 def _print_version(wanted: bool) -> None:

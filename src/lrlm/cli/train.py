@@ -18,10 +18,16 @@ from lrlm.look import counted
 def choices(option: str) -> list[str]:
     """List what an option of `lrlm train` may be, from the tables of the library."""
     from lrlm.backbones import BACKBONES
+    from lrlm.batching import DIRECTIONS
     from lrlm.models import MODELS
     from lrlm.runs.sizes import SIZES
 
-    tables: dict[str, Iterable[str]] = {"model": MODELS, "backbone": BACKBONES, "size": SIZES}
+    tables: dict[str, Iterable[str]] = {
+        "model": MODELS,
+        "backbone": BACKBONES,
+        "size": SIZES,
+        "direction": DIRECTIONS,
+    }
     return list(tables[option])
 
 
@@ -52,6 +58,14 @@ def train(
             help="Preset of all settings: mini (minutes on two cores), cpu (some thousand articles"
             " without a GPU), paper (as in the paper).",
             show_default="mini",
+        ),
+    ] = None,
+    direction: Annotated[
+        str | None,
+        typer.Option(
+            help="In which texts are read; a model that reads backward is a second reader beside"
+            " one that reads forward.",
+            show_default="forward",
         ),
     ] = None,
     settings: Annotated[
@@ -104,7 +118,9 @@ def train(
     wanted = tuple(settings or ())
     if list_settings:
         preset = load_size(size or "mini", backbone or "lstm")
-        chosen = [*([] if model is None else [f"model.kind={model}"]), *wanted]
+        named = {"model.kind": model, "model.direction": direction}
+        chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
+        chosen += wanted
         output.print(_settings_table(described(change(preset, chosen), CHOICES)))
         return
     if corpus is None or out is None:
@@ -119,6 +135,7 @@ def train(
             model=model,
             backbone=backbone,
             size=size,
+            direction=direction,
             configure=lambda config: change(config, wanted),
             minutes=minutes,
             resume=resume,

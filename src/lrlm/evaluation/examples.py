@@ -1,7 +1,7 @@
 """Find the documents that a model annotates best and worst, and what it gets wrong in them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation
@@ -9,7 +9,7 @@ from lrlm.corpora import Corpus, relink
 from lrlm.evaluation.annotation_quality import Place, places_of
 from lrlm.evaluation.judged import judge
 from lrlm.evaluation.results import RunResult
-from lrlm.models import read_documents
+from lrlm.runs.reading import read_linked
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument
 
@@ -54,10 +54,7 @@ def annotated_examples(
     linked = list(documents)
     if corpus.options != run.link_options:
         linked = [relink(document, run.link_options) for document in documents]
-    words = set[str]().union(*(document.tokens.words for document in linked))
-    encoder = replace(run.encoder, space=run.space.prepared_for(words))
-    scored = read_documents(run.model, run.collator, list(encoder.encode(linked)))
-    judged = judge(linked, scored, run.space)
+    judged = judge(linked, read_linked(run, linked), run.space)
     return [
         AnnotatedExample(
             document,

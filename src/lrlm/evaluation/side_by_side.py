@@ -244,7 +244,7 @@ def _evaluate_run(
         name=name,
         kind=run.kind,
         backbone=run.config.model.backbone.name,
-        model_label=run.model.label,
+        model_label=run.label,
         backbone_label=run.config.model.backbone.label,
         footnote=run.model.footnote,
         is_baseline=run.model.is_baseline,

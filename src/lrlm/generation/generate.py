@@ -52,6 +52,11 @@ class Sampler:
     def __init__(self, run: Run, topic: Topic, options: GenerationOptions, seed: int) -> None:
         if not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
             raise InputError(f"a seed must be a whole number of 64 bits, not {seed!r}")
+        if run.config.model.is_backward:
+            raise InputError(
+                f"{run.folder} holds a model that reads backward, and texts are written forward;"
+                " generate with one that reads forward"
+            )
         self._run = run
         self._options = options
         self._prompt = options.prompt.strip()

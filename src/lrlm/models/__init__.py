@@ -1,5 +1,6 @@
 """Language models: each a composition of a backbone, heads and, for LRLM, the lattice."""
 
+from lrlm.models.both_ways import combine, laid_over
 from lrlm.models.building import (
     MODELS,
     ModelConfig,
@@ -35,7 +36,9 @@ __all__ = [
     "WindowReader",
     "WindowScores",
     "build_model",
+    "combine",
     "document_nats",
+    "laid_over",
     "lattice_of",
     "read_documents",
     "with_cutoffs",

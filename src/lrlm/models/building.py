@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from lrlm.backbones import Backbone, BackboneConfig, LstmConfig
-from lrlm.batching import Parts, PrefaceConfig
+from lrlm.batching import BACKWARD, DIRECTIONS, FORWARD, Parts, PrefaceConfig
 from lrlm.checks import WIDEST, check_range
 from lrlm.errors import InputError
 from lrlm.heads import (
@@ -51,6 +51,9 @@ class ModelConfig:
     paper)."""
     preface: PrefaceConfig = field(default_factory=PrefaceConfig)
     """How facts are written where they are read before the text."""
+    direction: str = FORWARD
+    """In which texts are read: forward, or backward, from the last token to the first (not in the
+    paper)."""
     positions: int = 20
     """Tokens of a form that NKLM can copy; longer forms are not annotated for it."""
     position_size: int = 40
@@ -68,6 +71,30 @@ class ModelConfig:
                 f"model.facts_in_context is for models that copy names, not for {self.kind}; the"
                 " model 'prompted' reads facts and copies nothing"
             )
+        self._check_direction()
+
+    def _check_direction(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise InputError(
+                f"model.direction must be one of {', '.join(DIRECTIONS)}, not {self.direction!r}"
+            )
+        if not self.is_backward:
+            return
+        if not self.backbone.reads_backward:
+            raise InputError(
+                f"the backbone {self.backbone.name!r} reads forward only; train a small one, such"
+                f" as {LstmConfig.name}, with model.direction={BACKWARD}"
+            )
+        if Parts.FACTS in self.reads:
+            raise InputError(
+                "a model that reads facts before the text reads forward only; leave out"
+                f" model.direction={BACKWARD}, or take another model, such as lrlm"
+            )
+
+    @property
+    def is_backward(self) -> bool:
+        """Whether texts are read from the last token to the first."""
+        return self.direction == BACKWARD
 
     @property
     def model(self) -> type[LanguageModel]:

@@ -7,13 +7,13 @@ Shapes: B rows, T tokens, E edges of a window or a document, N tokens of a docum
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from lrlm.backbones import State
-from lrlm.batching import Collator, EncodedDocument, Window
+from lrlm.batching import Collator, EncodedDocument, Window, mirrored
 from lrlm.lattice import Lattice
 from lrlm.models.language_model import LanguageModel, WindowScores
 
@@ -79,7 +79,7 @@ class ScoredDocument:
     is_copied_N: Tensor
     """Tokens that one given annotation says were copied (NKLM): they are not spelled."""
     end_score: float
-    """log P that the text ends where it does."""
+    """log P that the text ends where it does; of a model that reads backward, that it begins."""
     start_E: Tensor
     end_E: Tensor
     """The tokens `[start, end)` of each candidate, in the document's order; none where a model
@@ -94,6 +94,22 @@ class ScoredDocument:
         if spelling_N is None:
             spelling_N = torch.from_numpy(self.encoded.spelling_N)
         return self.unspelled_N + torch.where(self.is_copied_N, 0.0, spelling_N.double())
+
+    def turned(self) -> "ScoredDocument":
+        """Give the same scores with all positions counted from the other end."""
+        encoded = self.encoded.turned()
+        _, order_E = mirrored(self.encoded.edges_E4, self.encoded.tokens)
+        start_E, end_E = torch.from_numpy(encoded.edges_E4[:, :2]).T.contiguous()
+        edges = len(self.score_E)  # none where a model does not sum over segmentations
+        return replace(
+            self,
+            encoded=encoded,
+            unspelled_N=self.unspelled_N.flip(0),
+            is_copied_N=self.is_copied_N.flip(0),
+            start_E=start_E[:edges],
+            end_E=end_E[:edges],
+            score_E=self.score_E[torch.from_numpy(order_E)[:edges]],
+        )
 
 
 def lattice_of(
@@ -123,7 +139,11 @@ def lattice_of(
 def read_documents(
     model: LanguageModel, collator: Collator, documents: Sequence[EncodedDocument]
 ) -> list[ScoredDocument]:
-    """Read documents side by side, window by window; windows end where no candidate crosses."""
+    """Read documents side by side, window by window; windows end where no candidate crosses.
+
+    The scores of a document that was read backward are turned round, so positions always count from
+    the beginning of the text.
+    """
     reader = WindowReader(model)
     words: list[list[Tensor]] = [[] for _ in documents]
     copied: list[list[Tensor]] = [[] for _ in documents]
@@ -143,10 +163,11 @@ def read_documents(
             scores_by_row = torch.split(scores.score_E.double().cpu(), counts)
             for number, score_E in zip(rows, scores_by_row, strict=True):
                 edges[number].append(score_E)
-    return [
+    scored = (
         _scored(document, torch.cat(words[number]), torch.cat(copied[number]), edges[number])
         for number, document in enumerate(documents)
-    ]
+    )
+    return [each.turned() if each.encoded.is_backward else each for each in scored]
 
 
 def _scored(

@@ -33,7 +33,7 @@ from lrlm.artifacts import (
     replace_listed,
     write_manifest,
 )
-from lrlm.batching import Collator, Encoder, IdLimits, Parts
+from lrlm.batching import FORWARD, Collator, Encoder, IdLimits, Parts
 from lrlm.corpora import LONGEST, Corpus, LinkOptions, check_text, link
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
@@ -94,6 +94,7 @@ class RunSetup:
             parts=self.config.model.reads,
             longest_copy=self.config.model.positions,
             facts=self.config.model.preface,
+            backward=self.config.model.is_backward,
         )
 
     def collator(self, *, only: Parts | None = None) -> Collator:
@@ -235,6 +236,8 @@ class Run:
     setup: RunSetup
     model: LanguageModel
     """With the best weights, ready for evaluation."""
+    partner: "Partner | None" = None
+    """A second run that reads backward, whose scores are added to those of this one."""
 
     @classmethod
     def open(cls, folder: AnyPath, *, device: str = "cpu") -> "Run":
@@ -266,6 +269,12 @@ class Run:
     def kind(self) -> str:
         """The model: vanilla, alias, nklm or lrlm."""
         return self.config.model.kind
+
+    @property
+    def label(self) -> str:
+        """What tables call the model, as "LRLM" or "LRLM (backward)"."""
+        direction = self.config.model.direction
+        return self.model.label if direction == FORWARD else f"{self.model.label} ({direction})"
 
     @property
     def space(self) -> TokenSpace:
@@ -331,6 +340,15 @@ class Run:
         options = self.link_options.for_raw_text()
         wished = options.changed(letter_case=letter_case, name_rules=name_rules)
         return link(text, topic, wished, id=id)
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A run that reads texts backward, and how much it counts beside one that reads forward."""
+
+    run: Run
+    weight: float
+    """Its log scores are multiplied by this before they are added."""
 
 
 def _tensor(values: Booleans | None, device: str) -> Tensor | None:

@@ -74,7 +74,7 @@ class Explorer:
             {
                 "name": name,
                 "kind": model.kind,
-                "label": model.run.model.label,
+                "label": model.run.label,
                 "backbone": model.run.config.model.backbone.label,
                 "corpus": model.run.corpus_name,
                 "annotates": model.run.model.has_posteriors,

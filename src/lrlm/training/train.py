@@ -78,6 +78,7 @@ def train(
     model: str | None = None,
     backbone: str | BackboneConfig | None = None,
     size: str | None = None,
+    direction: str | None = None,
     config: RunConfig | None = None,
     configure: Callable[[RunConfig], RunConfig] = lambda config: config,
     minutes: float | None = None,
@@ -92,8 +93,10 @@ def train(
     `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
     transformer-xl, or the configuration of any backbone, also of your own. All other settings come
     from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
-    of them; a backbone that is named beside it has the settings of mini. `configure` changes
-    settings of what was chosen (it may be asked twice), and `minutes` bounds the time of training.
+    of them; a backbone that is named beside it has the settings of mini. With
+    `direction="backward"` the model reads texts from the last word to the first, to be a second
+    reader beside one that reads forward (see `lrlm.load`). `configure` changes settings of what was
+    chosen (it may be asked twice), and `minutes` bounds the time of training.
     The sizes mini and cpu are fitted to small corpora: a dozen articles are read in smaller batches
     and more often than a thousand, unless `configure` says otherwise.
 
@@ -128,7 +131,7 @@ def train(
         _register(config)
     if tensorboard:
         require_tensorboard()
-    wanted = WantedRun(model, backbone, size, config, configure, minutes)
+    wanted = WantedRun(model, backbone, size, config, configure, minutes, direction)
     is_there = out.exists() and (not out.is_dir() or any(out.iterdir()))
     if is_there and not resume and is_first():  # the others may come after the first made it
         raise ExistsError(f"{out} exists already; choose another folder, or resume that run")

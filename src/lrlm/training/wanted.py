@@ -38,6 +38,7 @@ class WantedRun:
     config: RunConfig | None
     configure: Callable[[RunConfig], RunConfig]
     minutes: float | None
+    direction: str | None = None
 
     @property
     def backbone_name(self) -> str:
@@ -117,6 +118,8 @@ class WantedRun:
     def _changed(self, config: RunConfig) -> RunConfig:
         if self.model is not None:
             config = replace(config, model=replace(config.model, kind=self.model))
+        if self.direction is not None:
+            config = replace(config, model=replace(config.model, direction=self.direction))
         config = self.configure(config)
         if self.minutes is not None:
             config = replace(config, training=replace(config.training, minutes=self.minutes))
