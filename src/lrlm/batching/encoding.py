@@ -78,10 +78,10 @@ class Copies:
 
 
 class KeptReading(NamedTuple):
-    """What a backbone that does not learn has made of a text; its last row is for the end."""
+    """What a backbone has made of a text that was read before; its last row is for the end."""
 
-    states_ND: npt.NDArray[np.float16]
-    """The hidden state before each token and before the end: N + 1 rows."""
+    states_ND: Floats | npt.NDArray[np.float16]
+    """The hidden state before each token and before the end: N + 1 rows; files keep halves."""
     token_N: Floats
     """log P of each token, and of the end."""
     fresh_N: Floats
@@ -118,7 +118,7 @@ class EncodedDocument:
     left_out_facts: int = 0
     """Facts that the preface had no room for."""
     kept: KeptReading | None = None
-    """What a backbone that does not learn has made of the text before."""
+    """What the backbone has made of the text before, where one reading serves for many."""
 
     @property
     def tokens(self) -> int:
