@@ -39,6 +39,7 @@ LAYERS = (
     "heads",
     "models",
     "runs",
+    "topics",
     "annotation",
     "generation",
     "checking",

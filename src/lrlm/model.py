@@ -26,6 +26,8 @@ from lrlm.runs.run import Run
 from lrlm.runs.schemas import schema_for
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import TopicLookup, topics_for
+from lrlm.topics.index import TopicIndex, TopicSource
+from lrlm.topics.ranking import MOST_CANDIDATES, Prior, TopicRanking, rank_topics
 
 
 def load(run: AnyPath | None = None, *, device: str = "auto") -> "Model":
@@ -57,6 +59,7 @@ class Model:
         """The run that the model was opened from."""
         self._known_types: dict[Path | None, KnowledgeOfTypes] = {}
         """What is known of types of facts, by graph, once it was asked for."""
+        self._last_index: tuple[object, TopicIndex] | None = None
 
     def __repr__(self) -> str:
         return f"Model({str(self.run.folder)!r}, kind={self.kind!r})"
@@ -121,6 +124,55 @@ class Model:
             text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
         return next(annotate(self.run, [document]))
+
+    def topics(
+        self,
+        text: str,
+        graph: TopicSource | Iterable[Topic] | TopicIndex,
+        *,
+        limit: int = 10,
+        prior: Prior | None = None,
+        candidates: int = MOST_CANDIDATES,
+        longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
+    ) -> TopicRanking:
+        """Say what a text is about: which topics of a graph, and how probably.
+
+        `graph` is a `KnowledgeGraph`, a `Corpus` or some topics. Candidates are the topics that
+        are named in the text, or names of whose objects are; so many `candidates` that the names
+        speak for most are ranked by P(text | topic), which is exact, and the prior. `prior` gives
+        topics weights, by id or by a function of the topic and the text; without it all are alike.
+
+        >>> sweden = lrlm.Topic("Sweden", relations=[lrlm.Relation("capital", "Stockholm")])
+        >>> ranking = model.topics("Its capital is Stockholm.", [topic, sweden])
+        >>> [(match.id, round(match.probability, 2)) for match in ranking.matches]
+        [('Sweden', 1.0)]
+        """
+        index = self._index(graph, letter_case, name_rules)
+        return rank_topics(
+            self.run,
+            text,
+            index,
+            limit=limit,
+            prior=prior,
+            candidates=candidates,
+            longest=longest,
+        )
+
+    def _index(
+        self,
+        graph: TopicSource | Iterable[Topic] | TopicIndex,
+        letter_case: str | None,
+        name_rules: Iterable[str] | str | None,
+    ) -> TopicIndex:
+        """Give the index of a graph; that of the last one is kept."""
+        options = self.run.link_options.for_raw_text()
+        options = options.changed(letter_case=letter_case, name_rules=name_rules)
+        known = self._last_index
+        if known is None or known[0] is not graph or known[1].options != options:
+            self._last_index = known = graph, TopicIndex.of(graph, options)
+        return known[1]
 
     @overload
     def annotate_many(

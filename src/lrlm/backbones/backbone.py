@@ -62,6 +62,9 @@ class Backbone(nn.Module, ABC):
     reads_at_once: bool = False
     """Whether several known tokens are read faster in one window than one by one."""
 
+    remembers_all: bool = False
+    """Whether states are the same wherever a text is cut into windows, however long it is."""
+
     @abstractmethod
     def initial_state(self, rows: int) -> State:
         """The state before anything was read, on the module's device and in its number type."""

@@ -87,6 +87,8 @@ class LstmBackbone(Backbone):
     A packed sequence would do the same, but runs at half the speed on a CPU.
     """
 
+    remembers_all = True
+
     def __init__(self, config: LstmConfig, input_size: int) -> None:
         super().__init__()
         check_at_least("LstmBackbone.input_size", input_size, 1)

@@ -90,10 +90,10 @@ class Copies:
 
 
 class KeptReading(NamedTuple):
-    """What a backbone that does not learn has made of a text; its last row is for the end."""
+    """What a backbone has made of a text that was read before; its last row is for the end."""
 
-    states_ND: npt.NDArray[np.float16]
-    """The hidden state before each token and before the end: N + 1 rows."""
+    states_ND: Floats | npt.NDArray[np.float16]
+    """The hidden state before each token and before the end: N + 1 rows; files keep halves."""
     token_N: Floats
     """log P of each token, and of the end."""
     fresh_N: Floats
@@ -132,7 +132,7 @@ class EncodedDocument:
     open_R: Booleans | None = None
     """Which relations stand for facts that are not known; None where none does."""
     kept: KeptReading | None = None
-    """What a backbone that does not learn has made of the text before."""
+    """What the backbone has made of the text before, where one reading serves for many."""
     is_backward: bool = False
     """Whether it is read from its last token to its first: all positions count from the last, and
     what ends it is the beginning of the text."""

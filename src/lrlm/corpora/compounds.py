@@ -7,7 +7,7 @@ parts becomes a word with marks around it, so that they can be put together agai
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from lrlm.text import Tokens
 
@@ -21,6 +21,35 @@ _MOST_JOINTS = 16
 def has_compounds(text: str) -> bool:
     """Say whether some word of a text may be a compound."""
     return _JOINED.search(text) is not None
+
+
+def cut_all(tokens: Tokens) -> Tokens:
+    """Cut every compound at all of its joints."""
+    return _cut_at(tokens, lambda number: _joints(tokens.words[number]))
+
+
+def _joints(word: str) -> list[int]:
+    """Say where the parts of a word are joined; nowhere in what is no compound."""
+    joints = [found.start() for found in _JOINTS.finditer(word)]
+    return joints if len(joints) <= _MOST_JOINTS else []
+
+
+def _cut_at(tokens: Tokens, joints_of: Callable[[int], Iterable[int]]) -> Tokens:
+    """Cut words at some of their joints; which ones is asked for words that may have any."""
+    words, starts, ends = [], [], []
+    for number, word in enumerate(tokens.words):
+        start = tokens.starts[number]
+        begin = 0
+        if "-" in word or "/" in word:
+            for joint in joints_of(number):
+                words += [word[begin:joint], f"@{word[joint]}@"]
+                starts += [start + begin, start + joint]
+                ends += [start + joint, start + joint + 1]
+                begin = joint + 1
+        words.append(word[begin:])
+        starts.append(start + begin)
+        ends.append(tokens.ends[number])
+    return Tokens(words, starts, ends)
 
 
 class CompoundCutter:
@@ -38,26 +67,16 @@ class CompoundCutter:
 
         Those whose numbers are in `whole` are left as they are.
         """
-        words, starts, ends = [], [], []
-        for number, word in enumerate(tokens.words):
-            start = tokens.starts[number]
-            begin = 0
-            if ("-" in word or "/" in word) and number not in whole:
-                for joint in sorted(self._cuts(tokens.words, number)):
-                    words += [word[begin:joint], f"@{word[joint]}@"]
-                    starts += [start + begin, start + joint]
-                    ends += [start + joint, start + joint + 1]
-                    begin = joint + 1
-            words.append(word[begin:])
-            starts.append(start + begin)
-            ends.append(tokens.ends[number])
-        return Tokens(words, starts, ends)
+        return _cut_at(
+            tokens,
+            lambda number: () if number in whole else sorted(self._cuts(tokens.words, number)),
+        )
 
     def _cuts(self, words: Sequence[str], number: int) -> set[int]:
         """Find the joints of a word at which a form begins or ends."""
         word = words[number]
-        joints = [found.start() for found in _JOINTS.finditer(word)]
-        if not 0 < len(joints) <= _MOST_JOINTS:
+        joints = _joints(word)
+        if not joints:
             return set()
         bounds = [-1, *joints, len(word)]
         return {

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Self
 
 from lrlm.characters import NOT_IN_A_TEXT, describe
-from lrlm.corpora.compounds import CompoundCutter, has_compounds
+from lrlm.corpora.compounds import CompoundCutter, cut_all, has_compounds
 from lrlm.corpora.name_rules import (
     LetterCase,
     NameRule,
@@ -236,15 +236,40 @@ def _recut(document: LinkedDocument, options: LinkOptions, matcher: "Matcher") -
 
 def _prepared(text: str, tokens: Tokens, options: LinkOptions, matcher: "Matcher") -> Tokens:
     """Make the words of a text comparable with forms: composed, and compounds cut at names."""
-    rules = options.name_rules
-    if NameRule.CHARACTERS in rules and not unicodedata.is_normalized("NFC", text):
-        words = [unicodedata.normalize("NFC", word) for word in tokens.words]
-        tokens = replace(tokens, words=words)
-    if NameRule.COMPOUNDS in rules and options.profile in _WITH_COMPOUNDS and has_compounds(text):
+    tokens = _composed(text, tokens, options)
+    if _may_cut_compounds(text, options):
         found = matcher.find(tokens.words)
         whole = {place for mention in found for place in range(mention.start, mention.end)}
         tokens = matcher.cutter.cut(tokens, whole)
     return tokens
+
+
+def _composed(text: str, tokens: Tokens, options: LinkOptions) -> Tokens:
+    if NameRule.CHARACTERS in options.name_rules and not unicodedata.is_normalized("NFC", text):
+        words = [unicodedata.normalize("NFC", word) for word in tokens.words]
+        tokens = replace(tokens, words=words)
+    return tokens
+
+
+def _may_cut_compounds(text: str, options: LinkOptions) -> bool:
+    return (
+        NameRule.COMPOUNDS in options.name_rules
+        and options.profile in _WITH_COMPOUNDS
+        and has_compounds(text)
+    )
+
+
+def cuts_of_text(text: str, options: LinkOptions = DEFAULTS) -> list[Tokens]:
+    """Cut a text into words in the ways in which names of any topic may stand in it.
+
+    That is one way, and another one with all compounds cut where there are some.
+
+    >>> options = LinkOptions(name_rules=frozenset([NameRule.COMPOUNDS]))
+    >>> [tokens.words for tokens in cuts_of_text("an Oslo-based firm", options)]
+    [['an', 'Oslo-based', 'firm'], ['an', 'Oslo', '@-@', 'based', 'firm']]
+    """
+    tokens = _composed(text, tokenise(text, options.profile), options)
+    return [tokens, cut_all(tokens)] if _may_cut_compounds(text, options) else [tokens]
 
 
 def topic_of(document: LinkedDocument) -> Topic:
@@ -342,7 +367,7 @@ def _cut_forms(star: Iterable[Relation], options: LinkOptions) -> tuple[Linkable
     for relation in star:
         forms: dict[tuple[str, ...], str] = {}
         for text in relation.forms:
-            for words in _writings(text, options):
+            for words in cut_form(text, options):
                 forms.setdefault(words, text)
         if forms:
             relations.append(
@@ -354,7 +379,12 @@ def _cut_forms(star: Iterable[Relation], options: LinkOptions) -> tuple[Linkable
 
 
 @lru_cache(maxsize=1 << 16)
-def _writings(text: str, options: LinkOptions) -> tuple[tuple[str, ...], ...]:
+def cut_form(text: str, options: LinkOptions) -> tuple[tuple[str, ...], ...]:
+    """Give the writings in which a form is looked for, in words; none where it is no name.
+
+    >>> cut_form("New York", LinkOptions(letter_case=LetterCase.VARIANTS))[1:3]
+    (('new', 'york'), ('NEW', 'YORK'))
+    """
     found = writings(text, _cut_as(options.profile), options.letter_case, options.name_rules)
     if not options.stop_words:
         found = [words for words in found if len(words) > 1 or words[0] not in STOP_WORDS]

@@ -178,7 +178,7 @@ def read_part(
             token_X, fresh_X = model.words.log_probs_as_read(states_XD, targets_X)
             lengths_B = here.lengths_B.tolist()
             columns = (
-                states_XD.half().cpu().numpy(),
+                states_XD.float().cpu().numpy(),
                 token_X.float().cpu().numpy(),
                 fresh_X.float().cpu().numpy(),
             )

@@ -107,6 +107,11 @@ class LanguageModel(nn.Module, ABC):
         self.register_buffer("_here", torch.empty(0), persistent=False)
 
     @property
+    def reads_topic(self) -> bool:
+        """Whether the states of a text depend on its topic; if not, one reading is for all."""
+        return self.reads_preface or not self.reads_tokens_only
+
+    @property
     def device(self) -> torch.device:
         """Where the model is."""
         return self._here.device

@@ -93,6 +93,11 @@ class LatentRelationLM(VanillaLM):
             reads_preface=parts.config.facts_in_context,
         )
 
+    @property
+    def reads_topic(self) -> bool:
+        """Whether the states of a text depend on its topic, which may be read before it."""
+        return self.summary is not None or super().reads_topic
+
     def begin(self, window: Window) -> State:
         """Give the state before the first window, which may know the topic's relations."""
         state = super().begin(window)
