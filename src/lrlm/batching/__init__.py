@@ -18,12 +18,14 @@ from lrlm.batching.encoding import (
     Parts,
     type_name,
 )
+from lrlm.batching.naming import NamePlaces
 from lrlm.batching.preface import PrefaceConfig
 from lrlm.batching.windows import (
     Edges,
     FormChoices,
     HardAnnotation,
     KeptStates,
+    NamesSoFar,
     TopicRelations,
     Window,
 )
@@ -41,6 +43,8 @@ __all__ = [
     "IdLimits",
     "KeptReading",
     "KeptStates",
+    "NamePlaces",
+    "NamesSoFar",
     "NumberedNames",
     "Parts",
     "PrefaceConfig",

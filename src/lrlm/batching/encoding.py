@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from lrlm.arrays import UNSEEN, Booleans, Floats, Integers
+from lrlm.batching.naming import NamePlaces
 from lrlm.batching.preface import (
     Preface,
     PrefaceConfig,
@@ -53,6 +55,8 @@ class Parts(Flag):
     """The topic's title and facts, written as a text and read before it (Prompted LM)."""
     NAMES = auto()
     """The names of relation types and objects, which their vectors are made from."""
+    NAMED = auto()
+    """Which names stand in the text before each place."""
 
 
 class FormFeaturiser(Protocol):
@@ -124,6 +128,12 @@ class EncodedDocument:
     def tokens(self) -> int:
         """N, the tokens of the text without the one that ends it."""
         return len(self.tokens_N)
+
+    @cached_property
+    def name_places(self) -> NamePlaces:
+        """Where names of the topic's objects stand in the text."""
+        forms_R = np.array([len(forms) for forms in self.forms_R], dtype=np.int64)
+        return NamePlaces.of(self.edges_E4, self.bound_E, forms_R, self.tokens)
 
 
 @dataclass(frozen=True)
