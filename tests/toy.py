@@ -36,7 +36,7 @@ TOPIC = Topic(
 LONELY = Topic("lonely", names=["?"])  # a name without a letter is no form: nothing to copy
 
 
-ALL_PARTS = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES
+ALL_PARTS = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES | Parts.NAMED
 
 
 class ToySpeller:

@@ -7,6 +7,7 @@ from typing import cast
 import torch
 
 from lrlm.features import Features, RelationTable, SubwordFeaturiser
+from lrlm.heads import RelationConfig
 from lrlm.models import LanguageModel, ModelConfig
 from lrlm.runs.config import RunConfig, TrainingConfig
 from lrlm.runs.run import Run, RunSetup
@@ -30,8 +31,12 @@ def toy_run(
     space: TokenSpace | None = None,
 ) -> Run:
     """Give a run; its token space, with a speller of its own, is the toy world's."""
-    kind, _, summary = kind.partition("+")
-    config = RunConfig(model=ModelConfig(kind=kind), training=TrainingConfig(window=window))
+    name = kind
+    kind, *settings = kind.split("+")
+    relations = RelationConfig(**dict.fromkeys(settings, True))
+    config = RunConfig(
+        model=ModelConfig(kind=kind, relations=relations), training=TrainingConfig(window=window)
+    )
     names = cast("SubwordFeaturiser", ToyFeaturiser())
     setup = RunSetup(
         manifest=MANIFEST,
@@ -44,7 +49,6 @@ def toy_run(
         ),
         names=names,
     )
-    name = f"{kind}+{summary}" if summary else kind
     return Run(Path("toy"), setup, model or make_model(name, backbone))
 
 

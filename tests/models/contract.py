@@ -43,15 +43,15 @@ TEXTS = [
 def make_model(kind: str, backbone: str, dtype: torch.dtype = torch.float64) -> LanguageModel:
     """Build a small model of the toy world; the same weights every time.
 
-    "lrlm+summary" is an LRLM that reads a summary of its topic first.
+    "lrlm+summary" is an LRLM with that setting of its relations; there may be several.
     """
     torch.manual_seed(5)
-    kind, _, summary = kind.partition("+")
+    kind, *settings = kind.split("+")
     config = ModelConfig(
         kind=kind,
         backbone=BACKBONES[backbone],
         words=WordConfig(embedding_size=5, projection_size=4),
-        relations=RelationConfig(3, 3, hidden_size=5, summary=bool(summary)),
+        relations=RelationConfig(3, 3, hidden_size=5, **dict.fromkeys(settings, True)),
         positions=20,
         position_size=2,
     )
@@ -89,7 +89,7 @@ class LanguageModelContract:
     def score(
         self, model: LanguageModel, batch: list[EncodedDocument], size: int = 150
     ) -> DocumentNats:
-        return document_nats(model, collator(size, model.reads).windows(batch))
+        return document_nats(model, collator(size, model.reads | Parts.NAMED).windows(batch))
 
     def test_scores_are_nats_of_each_document(self, model: LanguageModel) -> None:
         scores = self.score(model, documents())
@@ -149,7 +149,7 @@ class LanguageModelContract:
     def test_one_reading_of_a_document(self, model: LanguageModel, size: int) -> None:
         """A scored document has the nats of its windows, and what the model says of itself."""
         batch = documents()
-        scored = read_documents(model, collator(size, model.reads), batch)
+        scored = read_documents(model, collator(size, model.reads | Parts.NAMED), batch)
         expected = self.score(model, batch)
         lattice = lattice_of(scored)
         text_nats = (expected.nats_B - expected.end_nats_B).tolist()

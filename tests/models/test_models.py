@@ -41,3 +41,15 @@ class TestLrlmWithSummaryOnLstm(LanguageModelContract):
 
 class TestLrlmWithSummaryOnTransformerXl(LanguageModelContract):
     kind, backbone = "lrlm+summary", "transformer-xl"
+
+
+class TestLrlmWithNamesOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+named", "lstm"
+
+
+class TestLrlmWithNamesOnTransformerXl(LanguageModelContract):
+    kind, backbone = "lrlm+named+unsaid", "transformer-xl"
+
+
+class TestLrlmWithUnsaidOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+unsaid", "lstm"

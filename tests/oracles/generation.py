@@ -73,11 +73,36 @@ def enumerate_texts(
     return found
 
 
-def state_after(model: VanillaLM, topic: Window, prefix: Words) -> Tensor:
+def names_before(forms: list[list[Words]], prefix: Words) -> tuple[list[int], list[int]]:
+    """Say how often an object with these forms is named in a text, and how many words ago.
+
+    Names that end at the same place count once.
+    """
+    times, since = [], []
+    for its_forms in forms:
+        ends = [
+            end
+            for end in range(1, len(prefix) + 1)
+            if any(prefix[max(end - len(form), 0) : end] == form for form in its_forms)
+        ]
+        times.append(len(ends))
+        since.append(len(prefix) - ends[-1] if ends else 0)
+    return times, since
+
+
+def state_after(model: VanillaLM, topic: Window, prefix: Words, forms: list[list[Words]]) -> Tensor:
     """Run the backbone over a prefix from nothing, in one piece."""
     ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
     state = model.begin(topic)
-    outputs_BTD, _ = model.backbone(model.embedding(ids), torch.tensor([ids.shape[1]]), state)
+    vectors_1TI = model.embedding(ids)
+    if isinstance(model, LatentRelationLM) and model.unsaid is not None:
+        known = topic.relations
+        assert known is not None
+        vectors_1RW = model.vectors(known.types_BR, known.objects_BR)
+        times = [names_before(forms, prefix[:place])[0] for place in range(len(prefix) + 1)]
+        unsaid_1TR = torch.tensor(times).reshape(1, len(times), -1) == 0
+        vectors_1TI = vectors_1TI + model.unsaid(vectors_1RW, unsaid_1TR)
+    outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)
     state_1D: Tensor = outputs_BTD[:, -1]
     return state_1D
 
@@ -86,28 +111,44 @@ def _steps(
     model: VanillaLM, topic: Window, forms: list[list[Words]], prefix: Words
 ) -> Iterator[tuple[Words | None, float]]:
     """Give every next piece with its probability; None is the end of the text."""
-    state_1D = state_after(model, topic, prefix)
+    state_1D = state_after(model, topic, prefix, forms)
     log_word = torch.zeros(1, dtype=state_1D.dtype)
     if isinstance(model, LatentRelationLM):
         known = topic.relations
         assert known is not None
-        log_word, log_relation = model.source(state_1D, known.mask_BR.any(1))
+        naming = model.naming
+        times, since = (torch.tensor([each]) for each in names_before(forms, prefix))
+        added = None if naming is None else naming.source_scores(times, since, known.mask_BR)
+        log_word, log_relation = model.source(state_1D, known.mask_BR.any(1), added)
         if forms:
             vectors = model.vectors(known.types_BR, known.objects_BR)
-            log_e = model.relations.log_probs(state_1D[:, None], vectors, known.mask_BR)
+            states = state_1D[:, None]
+            if naming is not None:
+                added = naming.relation_scores(states, vectors, times[None], since[None])
+            log_e = model.relations.log_probs(states, vectors, known.mask_BR, added)
             for relation, its_forms in enumerate(forms):
-                log_a = _form_log_probs(model, state_1D, its_forms)
+                log_a = _form_log_probs(model, state_1D, its_forms, prefix)
                 for index, form in enumerate(its_forms):
                     yield form, math.exp(log_relation + log_e[0, 0, relation] + log_a[index])
     yield from _word_steps(all_log_probs(model.words, state_1D)[0] + log_word)
 
 
 def _form_log_probs(
-    model: LatentRelationLM | NeuralKnowledgeLM, state_1D: Tensor, forms: list[Words]
+    model: LatentRelationLM | NeuralKnowledgeLM,
+    state_1D: Tensor,
+    forms: list[Words],
+    prefix: Words = (),
 ) -> Tensor:
     features = torch.from_numpy(ToyFeaturiser().vectors(forms)).to(state_1D.dtype)
+    query = torch.zeros(len(forms), dtype=torch.long)
+    shift = added = None
+    if isinstance(model, LatentRelationLM) and model.naming is not None:
+        of_object = (torch.tensor(each) for each in names_before([forms], prefix))
+        shift = model.naming.form_shift(*of_object)
+        of_forms = (torch.tensor(each) for each in names_before([[form] for form in forms], prefix))
+        added = model.naming.form_scores(state_1D, *of_forms, query)
     log_probs: Tensor = model.forms.log_probs(
-        state_1D, features, torch.zeros(len(forms), dtype=torch.long)
+        state_1D, features, query, shift_QW=shift, added_F=added
     )
     return log_probs
 

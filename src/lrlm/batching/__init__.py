@@ -22,12 +22,14 @@ from lrlm.batching.encoding import (
     mirrored,
     type_name,
 )
+from lrlm.batching.naming import NamePlaces
 from lrlm.batching.preface import PrefaceConfig
 from lrlm.batching.windows import (
     Edges,
     FormChoices,
     HardAnnotation,
     KeptStates,
+    NamesSoFar,
     TopicRelations,
     Window,
 )
@@ -48,6 +50,8 @@ __all__ = [
     "IdLimits",
     "KeptReading",
     "KeptStates",
+    "NamePlaces",
+    "NamesSoFar",
     "NumberedNames",
     "Parts",
     "PrefaceConfig",

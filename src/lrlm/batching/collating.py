@@ -20,11 +20,13 @@ from torch import Tensor, nn
 
 from lrlm.arrays import UNSEEN, Integers
 from lrlm.batching.encoding import NOT_A_FACT, EncodedDocument, FormFeaturiser, Parts
+from lrlm.batching.naming import first_forms
 from lrlm.batching.windows import (
     Edges,
     FormChoices,
     HardAnnotation,
     KeptStates,
+    NamesSoFar,
     TopicRelations,
     Window,
 )
@@ -184,6 +186,7 @@ class Collator:
                 if Parts.EDGES in parts and len(self._no_form_after)
                 else None
             ),
+            named_BTR=_named(documents, pieces) if Parts.NAMED in parts else None,
             kept=_kept(documents, pieces) if is_kept else None,
         )
 
@@ -220,7 +223,11 @@ class Collator:
             place_BS=place_BS,
             row_Q=torch.from_numpy(np.ascontiguousarray(choices[0])),
             start_Q=torch.from_numpy(np.ascontiguousarray(choices[1])),
+            relation_Q=torch.from_numpy(np.ascontiguousarray(choices[2])),
             forms=self._choices(relations, choice_of_edge.reshape(-1), form_E),
+            named_F=_named_forms(documents, pieces, choices)
+            if Parts.NAMED in self._parts
+            else None,
             bound_E=torch.from_numpy(np.concatenate(bound)) if bound else None,
         )
 
@@ -318,6 +325,41 @@ def _open_relations(documents: list[EncodedDocument]) -> Tensor | None:
         for each in documents
     ]
     return _padded(rows, 0).bool()
+
+
+def _named(documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> NamesSoFar:
+    """Say which relations were named before each token of a window: (B, T, R)."""
+    shape = (
+        len(documents),
+        max(end - start for start, end in pieces),
+        max(len(document.types_R) for document in documents),
+    )
+    times_BTR, since_BTR = np.zeros((2, *shape), dtype=np.int64)
+    for row, (document, (start, end)) in enumerate(zip(documents, pieces, strict=True)):
+        relations = len(document.types_R)
+        found = document.name_places.relations_at(start, end, relations)
+        times_BTR[row, : end - start, :relations], since_BTR[row, : end - start, :relations] = found
+    return NamesSoFar(torch.from_numpy(times_BTR), torch.from_numpy(since_BTR))
+
+
+def _named_forms(
+    documents: list[EncodedDocument], pieces: list[tuple[int, int]], choices: Integers
+) -> NamesSoFar:
+    """Say which forms of each choice, a row, a place and a relation, stand before it: (F,)."""
+    found = [(_NONE, _NONE)]
+    bounds = np.searchsorted(choices[0], np.arange(len(documents) + 1))
+    for row, (first, last) in enumerate(pairwise(bounds)):
+        _, start_Q, relation_Q = choices[:, first:last]
+        forms_R = np.array([len(forms) for forms in documents[row].forms_R], dtype=np.int64)
+        sizes_Q = forms_R[relation_Q]
+        within_F = np.arange(sizes_Q.sum()) - np.repeat(np.cumsum(sizes_Q) - sizes_Q, sizes_Q)
+        form_F = np.repeat(first_forms(forms_R)[relation_Q], sizes_Q) + within_F
+        place_F = np.repeat(start_Q + pieces[row][0], sizes_Q)
+        found.append(documents[row].name_places.forms_at(form_F, place_F))
+    times, since = zip(*found, strict=True)
+    return NamesSoFar(
+        torch.from_numpy(np.concatenate(times)), torch.from_numpy(np.concatenate(since))
+    )
 
 
 def _kept(documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> KeptStates:

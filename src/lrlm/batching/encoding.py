@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Flag, auto
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from lrlm.arrays import UNSEEN, Booleans, Floats, Integers
+from lrlm.batching.naming import NamePlaces
 from lrlm.batching.preface import (
     Preface,
     PrefaceConfig,
@@ -58,6 +60,8 @@ class Parts(Flag):
     """The topic's title and facts, written as a text and read before it (Prompted LM)."""
     NAMES = auto()
     """The names of relation types and objects, which their vectors are made from."""
+    NAMED = auto()
+    """Which names stand in the text before each place."""
 
 
 class FormFeaturiser(Protocol):
@@ -141,6 +145,17 @@ class EncodedDocument:
     def tokens(self) -> int:
         """N, the tokens of the text without the one that ends it."""
         return len(self.tokens_N)
+
+    @cached_property
+    def name_places(self) -> NamePlaces:
+        """Where names of the topic's objects stand in the text; open relations have none."""
+        forms_R = np.array([len(forms) for forms in self.forms_R], dtype=np.int64)
+        edges_E4, bound_E = self.edges_E4, self.bound_E
+        if self.open_R is not None:
+            known_E = ~self.open_R[edges_E4[:, 2]]
+            edges_E4 = edges_E4[known_E]
+            bound_E = None if bound_E is None else bound_E[known_E]
+        return NamePlaces.of(edges_E4, bound_E, forms_R, self.tokens)
 
     def turned(self) -> "EncodedDocument":
         """Give the document as it is read from the other end; turned twice, it is as it was.

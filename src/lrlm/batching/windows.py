@@ -32,6 +32,15 @@ class _OnDevice:
 
 
 @dataclass(frozen=True)
+class NamesSoFar(_OnDevice):
+    """Which names stand in the texts before some places: how often, and how many tokens ago."""
+
+    times: Tensor
+    since: Tensor
+    """0 where there is none."""
+
+
+@dataclass(frozen=True)
 class FormChoices(_OnDevice):
     """For each of Q choices, the forms of one relation's object; F forms in all."""
 
@@ -56,7 +65,10 @@ class Edges(_OnDevice):
     """The places of a row where edges start, padded with 0."""
     row_Q: Tensor
     start_Q: Tensor
+    relation_Q: Tensor
     forms: FormChoices
+    named_F: NamesSoFar | None = None
+    """The forms of the choices, each before its place, where the model reads it."""
     bound_E: Tensor | None = None
     """Whether what follows the edge must begin a new word; None where every token is a word."""
 
@@ -92,6 +104,11 @@ class TopicRelations(_OnDevice):
     called."""
     open_BR: Tensor | None = None
     """Which relations stand for facts that are not known; None where none does."""
+
+    @property
+    def known_BR(self) -> Tensor:
+        """Where there is a relation that is known, not an open one."""
+        return self.mask_BR if self.open_BR is None else self.mask_BR & ~self.open_BR
 
 
 @dataclass(frozen=True)
@@ -133,6 +150,8 @@ class Window(_OnDevice):
     preface_lengths_B: Tensor | None = None
     may_copy_BT: Tensor | None = None
     """Where a form may begin; None where it may anywhere."""
+    named_BTR: NamesSoFar | None = None
+    """The names of each relation before each token, where the model reads it."""
     kept: KeptStates | None = None
     """Where the window has been read before."""
 

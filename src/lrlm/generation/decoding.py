@@ -5,7 +5,7 @@ All texts have the same length at every step, for each gets one token a step.
 Shapes: B texts, X texts that choose, R relations, F forms, M wishes (relations that must be used).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -130,10 +130,12 @@ def decode(
     begun: WritingState,
     texts: int,
     max_length: int,
+    told: Callable[[Written], Written] = lambda written: written,
 ) -> Iterator[tuple[Tensor, Written]]:
     """Write texts that all go on from `begun`; each step gives the texts that go on, and tokens.
 
-    The last token of a text that ends is the end token; then it is written on no more.
+    The last token of a text that ends is the end token; then it is written on no more. `told` is
+    asked which words the tokens of a step became, after they were given.
     """
     text_B = torch.arange(texts, device=begun.states_BD.device)
     so_far = begun.select(torch.zeros_like(text_B))
@@ -141,6 +143,7 @@ def decode(
     while True:
         written = _next(writer, rules, choosing, so_far, length)
         yield text_B, written
+        written = told(written)
         length += 1
         if length == max_length:
             return

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from lrlm.arrays import Floats, Integers
+from lrlm.arrays import Booleans, Floats, Integers
 from lrlm.batching import (
     NOT_A_FACT,
     EncodedDocument,
@@ -38,6 +38,7 @@ from lrlm.text import (
     surface_forms,
     tokenise,
 )
+from lrlm.text.token_space import Spellings
 
 MOST_SAMPLES = 10_000
 """Texts that are written side by side: they are all in memory at once."""
@@ -82,11 +83,15 @@ class Sampler:
             options.temperature, options.top_k, options.top_p, options.greedy, generator
         )
         spelling_seed = torch.randint(2**62, (), generator=torch.Generator().manual_seed(seed))
-        self._spellings = run.space.spellings(
+        spellings = run.space.spellings(
             seed=int(spelling_seed),
             temperature=options.spelling_temperature,
             capitals=not options.only_known_names,
         )
+        self._spelled: _RememberedSpellings | None = None
+        if spellings is not None and self.writer.knows_names:
+            spellings = self._spelled = _RememberedSpellings(spellings)
+        self._spellings = spellings
 
     def begin_text(self) -> PieceWriter:
         """Begin one text."""
@@ -109,6 +114,7 @@ class Sampler:
             begun=self._read_prompt(),
             texts=texts,
             max_length=self._options.max_length,
+            told=self._told,
         )
         end_id = self._run.space.end_id
         for text_B, written in steps:
@@ -176,17 +182,48 @@ class Sampler:
                 copied_N
             ]
             position_N = encoded.copies.position_N
-        for token_1, form_1, position_1 in torch.from_numpy(
-            np.stack([encoded.tokens_N, form_N, position_N], axis=1)
-        ).to(so_far.states_BD.device)[..., None]:
+        columns = [encoded.tokens_N, form_N, position_N, self._numbers_of_words(encoded.tokens_N)]
+        for token_1, form_1, position_1, word_1 in torch.from_numpy(np.stack(columns, axis=1)).to(
+            so_far.states_BD.device
+        )[..., None]:
             begins = bool((form_1 != NO_FORM) & (position_1 == 0))
             if begins or bool(form_1 == NO_FORM):
                 context_1 = torch.zeros_like(token_1)
             if begins:
                 context_1 = self._run.space.context_after(so_far.last.token_B)
-            written = Written(token_1, form_1, position_1, context_1, so_far.last.log_prob_B)
+            written = Written(
+                token_1, form_1, position_1, context_1, so_far.last.log_prob_B, word_1
+            )
             so_far = self.writer.read(so_far, written)
-        return so_far
+        return so_far.after_prompt()
+
+    def _told(self, written: Written) -> Written:
+        """Say which words the unknown tokens of a step were spelled as, where that matters.
+
+        Whoever is given the tokens has had them spelled by now, in their order.
+        """
+        if self._spelled is None:
+            return written
+        spelled = self._spelled.taken_since()
+        unknown_B = (written.token_B == self._run.space.unknown_id) & (written.form_B == NO_FORM)
+        numbers = [self.writer.topic.unknown_words.get(word, -1) for word in spelled]
+        word_N = torch.tensor(numbers, dtype=torch.long, device=unknown_B.device)
+        return replace(written, word_B=written.token_B.masked_scatter(unknown_B, word_N))
+
+    def _numbers_of_words(self, tokens_N: Integers) -> Integers:
+        """Give the numbers of the prompt's words: ids, or those of unknown words of forms."""
+        numbers = self.writer.topic.unknown_words
+        if not numbers:
+            return tokens_N
+        document = self._linker.link_tokens(self._prompt, tokenise(self._prompt, self._profile))
+        word_N = self._run.space.places(document).words
+        return np.array(
+            [
+                numbers.get(document.tokens.words[word], token)
+                for token, word in zip(tokens_N.tolist(), word_N, strict=True)
+            ],
+            dtype=np.int64,
+        )
 
     def _link(self, text: PieceWriter) -> LinkedDocument:
         """Link a text; what was written begins a segment, so no name reaches out of the prompt."""
@@ -227,11 +264,20 @@ def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) ->
         for place, ids in enumerate(row):
             tokens_CFL[context, place, : len(ids)] = ids
 
-    def here(numbers: Integers | Floats) -> torch.Tensor:
+    def here(numbers: Integers | Floats | Booleans) -> torch.Tensor:
         return torch.from_numpy(numbers).to(model.device)
 
     features_FW = run.names.vectors([form.words for form in forms])
     counts_R = [len(relation.forms) for relation in relations]
+    unknown_words = _unknown_words(space, forms)
+    words_CFL = None
+    if unknown_words:
+        words_CFL = tokens_CFL.copy()
+        for place, form in enumerate(forms):
+            for position, word in enumerate(form.words):
+                words_CFL[:, place, position] = unknown_words.get(
+                    word, int(tokens_CFL[0, place, position])
+                )
     return EncodedTopic(
         types_R=here(types_R),
         objects_R=here(objects_R),
@@ -245,7 +291,35 @@ def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) ->
         end_id=space.end_id,
         context_after=space.context_after,
         bound_F=_bound_forms(space, tokens[0]),
+        begins_word_V=None if space.begins_word is None else here(space.begins_word),
+        words_CFL=None if words_CFL is None else here(words_CFL),
+        unknown_words=unknown_words,
     )
+
+
+def _unknown_words(space: TokenSpace, forms: Sequence[SurfaceForm]) -> dict[str, int]:
+    """Number the words of forms that have no id of their own, beyond all ids."""
+    words = {word for form in forms for word in form.words}
+    return {word: space.size + n for n, word in enumerate(sorted(space.words_to_spell(words)))}
+
+
+class _RememberedSpellings:
+    """A supply of spelled words that remembers those that were taken."""
+
+    def __init__(self, spellings: Spellings) -> None:
+        self._spellings = spellings
+        self._taken: list[str] = []
+
+    def take(self) -> tuple[str, float]:
+        """Give the next word, and the log-probability of its spelling."""
+        word, log_prob = self._spellings.take()
+        self._taken.append(word)
+        return word, log_prob
+
+    def taken_since(self) -> list[str]:
+        """Give the words that were taken since this was asked last."""
+        taken, self._taken = self._taken, []
+        return taken
 
 
 def _bound_forms(space: TokenSpace, forms: Sequence[Sequence[int]]) -> torch.Tensor | None:

@@ -11,6 +11,7 @@ from lrlm.heads.copying import (
     SourceHead,
     VectorTable,
 )
+from lrlm.heads.naming import NamingScores, UnsaidInput, mention_features
 from lrlm.heads.pretrained import (
     PretrainedChooser,
     PretrainedEmbedding,
@@ -32,6 +33,7 @@ __all__ = [
     "Choosing",
     "FormHead",
     "NamedVectors",
+    "NamingScores",
     "PretrainedChooser",
     "PretrainedEmbedding",
     "PretrainedHead",
@@ -45,6 +47,7 @@ __all__ = [
     "TokenEmbedding",
     "TokenHead",
     "TokenLayersConfig",
+    "UnsaidInput",
     "VectorTable",
     "WordChooser",
     "WordConfig",
@@ -52,6 +55,7 @@ __all__ = [
     "WordHead",
     "choose_cutoffs",
     "measure_softmax_cost",
+    "mention_features",
     "register_token_layers",
     "taken",
 ]

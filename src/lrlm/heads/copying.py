@@ -30,23 +30,26 @@ class SourceHead(nn.Module):
             with torch.no_grad():
                 self.linear.bias.copy_(torch.tensor([-odds / 2, odds / 2]))
 
-    def forward(self, states_XD: Tensor, has_relations_X: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, states_XD: Tensor, has_relations_X: Tensor, added_X2: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Give log P(word) and log P(relation) of each state: (X,), (X,).
 
-        Where a topic has no relations there is nothing to choose: exactly 0 and −inf.
+        Where a topic has no relations there is nothing to choose: exactly 0 and −inf. `added_X2`
+        is added to the scores.
         """
         check_shape("states_XD", states_XD, (None, self.state_size))
         check_shape("has_relations_X", has_relations_X, (len(states_XD),))
-        log_probs_X2 = self.log_probs(states_XD)
+        log_probs_X2 = self.log_probs(states_XD, added_X2)
         return (
             torch.where(has_relations_X, log_probs_X2[:, 0], 0.0),
             torch.where(has_relations_X, log_probs_X2[:, 1], -torch.inf),
         )
 
-    def log_probs(self, states_XD: Tensor) -> Tensor:
+    def log_probs(self, states_XD: Tensor, added_X2: Tensor | None = None) -> Tensor:
         """Give log P(word) and log P(relation) of states of topics that have relations: (X, 2)."""
-        log_probs_X2: Tensor = self.linear(states_XD).log_softmax(1)
-        return log_probs_X2
+        scores_X2: Tensor = self.linear(states_XD)
+        return (scores_X2 if added_X2 is None else scores_X2 + added_X2).log_softmax(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,12 @@ class RelationConfig:
     a graph that was never seen has them too (not in the paper)."""
     summary: bool = False
     """Whether LRLM reads the mean of the topic's relations before the text (not in the paper)."""
+    named: bool = False
+    """Whether LRLM knows which names stand in the text already when it chooses a source, a relation
+    and a form (not in the paper)."""
+    unsaid: bool = False
+    """Whether LRLM reads with every token the mean of the relations that were not named yet (not in
+    the paper)."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
@@ -206,16 +215,25 @@ class RelationHead(nn.Module):
             nn.Linear(state_size, hidden_size), nn.Linear(hidden_size, vector_size)
         )
 
-    def log_probs(self, states_BSD: Tensor, vectors_BRW: Tensor, mask_BR: Tensor) -> Tensor:
+    def log_probs(
+        self,
+        states_BSD: Tensor,
+        vectors_BRW: Tensor,
+        mask_BR: Tensor,
+        added_BSR: Tensor | None = None,
+    ) -> Tensor:
         """Give log-probabilities over the relations of each row's topic: (B, S, R).
 
-        Relations outside the mask have −inf, and so have all where a topic has none.
+        Relations outside the mask have −inf, and so have all where a topic has none. `added_BSR`
+        is added to the scores.
         """
         check_shape("mask_BR", mask_BR, (None, None))
         rows, relations = mask_BR.shape
         check_shape("states_BSD", states_BSD, (rows, None, self.state_size))
         check_shape("vectors_BRW", vectors_BRW, (rows, relations, self.vector_size))
         scores_BSR = self.linear(states_BSD) @ vectors_BRW.mT
+        if added_BSR is not None:
+            scores_BSR = scores_BSR + added_BSR
         missing_BSR = ~mask_BR[:, None].expand_as(scores_BSR)
         # Where a row has no relation, all are scored first, lest the softmax divide 0 by 0.
         hidden_BSR = missing_BSR & mask_BR.any(1)[:, None, None]
@@ -233,20 +251,49 @@ class FormHead(nn.Module):
         self.feature_size = feature_size
         self.linear = nn.Linear(state_size, feature_size)
 
-    def log_probs(self, states_QD: Tensor, features_FW: Tensor, query_F: Tensor) -> Tensor:
-        """Give the log-probability of each form among the forms of its own choice: (F,)."""
+    def log_probs(
+        self,
+        states_QD: Tensor,
+        features_FW: Tensor,
+        query_F: Tensor,
+        *,
+        shift_QW: Tensor | None = None,
+        added_F: Tensor | None = None,
+    ) -> Tensor:
+        """Give the log-probability of each form among the forms of its own choice: (F,).
+
+        `shift_QW` is added to what forms are compared with, `added_F` to their scores.
+        """
         check_shape("states_QD", states_QD, (None, self.state_size))
         check_shape("features_FW", features_FW, (None, self.feature_size))
         check_shape("query_F", query_F, (len(features_FW),))
-        scores_F = (self.linear(states_QD)[query_F] * features_FW).sum(1)
+        wanted_QW = self.linear(states_QD)
+        if shift_QW is not None:
+            wanted_QW = wanted_QW + shift_QW
+        scores_F = (wanted_QW[query_F] * features_FW).sum(1)
+        if added_F is not None:
+            scores_F = scores_F + added_F
         return _log_softmax_within(scores_F, query_F, len(states_QD))
 
-    def masked_log_probs(self, states_QD: Tensor, features_FW: Tensor, mask_QF: Tensor) -> Tensor:
+    def masked_log_probs(
+        self,
+        states_QD: Tensor,
+        features_FW: Tensor,
+        mask_QF: Tensor,
+        *,
+        shift_QW: Tensor | None = None,
+        added_QF: Tensor | None = None,
+    ) -> Tensor:
         """Do the same where all choices are among the same forms, each within its mask: (Q, F)."""
         check_shape("states_QD", states_QD, (None, self.state_size))
         check_shape("features_FW", features_FW, (None, self.feature_size))
         check_shape("mask_QF", mask_QF, (len(states_QD), len(features_FW)))
-        scores_QF = self.linear(states_QD) @ features_FW.mT
+        wanted_QW = self.linear(states_QD)
+        if shift_QW is not None:
+            wanted_QW = wanted_QW + shift_QW
+        scores_QF = wanted_QW @ features_FW.mT
+        if added_QF is not None:
+            scores_QF = scores_QF + added_QF
         log_probs_QF: Tensor = scores_QF.masked_fill(~mask_QF, -torch.inf).log_softmax(1)
         return log_probs_QF
 

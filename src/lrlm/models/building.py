@@ -65,7 +65,11 @@ class ModelConfig:
             raise InputError(f"there is no model {self.kind!r}; there are: {', '.join(MODELS)}")
         check_range("model.positions", self.positions, 1, WIDEST)
         check_range("model.position_size", self.position_size, 1, WIDEST)
-
+        if self.relations.unsaid and not self.backbone.learns:
+            raise InputError(
+                "model.relations.unsaid needs a backbone that learns: one that does not would read"
+                " vectors that it has never seen"
+            )
         if self.facts_in_context and not self.model.can_read_facts:
             raise InputError(
                 f"model.facts_in_context is for models that copy names, not for {self.kind}; the"
@@ -109,6 +113,8 @@ class ModelConfig:
             parts |= Parts.FACTS
         if Parts.RELATIONS in parts and self.relations.names:
             parts |= Parts.NAMES
+        if Parts.EDGES in parts and (self.relations.named or self.relations.unsaid):
+            parts |= Parts.NAMED
         return parts
 
 

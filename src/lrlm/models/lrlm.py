@@ -11,19 +11,22 @@ import torch
 from torch import Tensor, nn
 
 from lrlm.backbones import Backbone, State
-from lrlm.batching import Edges, Parts, TopicRelations, Window
+from lrlm.batching import Edges, NamesSoFar, Parts, TopicRelations, Window
 from lrlm.heads import (
     Choosing,
     FormHead,
     NamedVectors,
+    NamingScores,
     RelationHead,
     RelationVectors,
     SourceHead,
     TokenEmbedding,
     TokenHead,
+    UnsaidInput,
     taken,
 )
 from lrlm.models.language_model import WindowScores, flat, unflat
+from lrlm.models.naming import NameFinder, Naming
 from lrlm.models.vanilla import VanillaLM, VanillaWriter
 from lrlm.models.writing import NO_FORM, EncodedTopic, Limits, Writer, WritingState, Written
 from lrlm.text import NO_FORM_HERE
@@ -60,12 +63,16 @@ class LatentRelationLM(VanillaLM):
         relations: RelationHead,
         forms: FormHead,
         summary: bool = False,
+        unsaid: bool = False,
+        named: bool = False,
         reads_preface: bool = False,
     ) -> None:
         """With `summary`, the mean of the topic's relations is read before the first token.
 
         The paper's model learns what a topic has only where it chooses a relation, so it may begin
-        an article about a river whose topic is a country.
+        an article about a river whose topic is a country. With `unsaid`, the mean of those that
+        were not named yet is read with every token; with `named`, what was named already changes
+        the choices of a source, a relation and a form.
         """
         super().__init__(embedding, backbone, words)
         self.source = source
@@ -73,7 +80,12 @@ class LatentRelationLM(VanillaLM):
         self.relations = relations
         self.forms = forms
         self.reads_preface = reads_preface
-        self.summary = nn.Linear(vectors.output_size, embedding.output_size) if summary else None
+        vector_size = vectors.output_size
+        self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
+        self.unsaid = UnsaidInput(vector_size, embedding.output_size) if unsaid else None
+        self.naming = (
+            NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
+        )
 
     @classmethod
     def build(cls, parts: "ModelParts") -> "LatentRelationLM":
@@ -90,13 +102,16 @@ class LatentRelationLM(VanillaLM):
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
             summary=relations.summary,
+            unsaid=relations.unsaid,
+            named=relations.named,
             reads_preface=parts.config.facts_in_context,
         )
 
     @property
     def reads_topic(self) -> bool:
         """Whether the states of a text depend on its topic, which may be read before it."""
-        return self.summary is not None or super().reads_topic
+        reads_relations = self.summary is not None or self.unsaid is not None
+        return reads_relations or super().reads_topic
 
     def begin(self, window: Window) -> State:
         """Give the state before the first window, which may know the topic's relations."""
@@ -108,10 +123,7 @@ class LatentRelationLM(VanillaLM):
         if self.summary is None:
             return state
         assert relations is not None, "the collator serves another model"
-        known_BR = relations.mask_BR
-        if relations.open_BR is not None:
-            known_BR = known_BR & ~relations.open_BR
-        known_BR1 = known_BR[..., None]
+        known_BR1 = relations.known_BR[..., None]
         total_BW = self._vectors_of(relations).masked_fill(~known_BR1, 0.0).sum(1)
         mean_BW = total_BW / known_BR1.sum(1).clamp(min=1)
         one_B = torch.ones(len(known_BR1), dtype=torch.long, device=known_BR1.device)
@@ -126,6 +138,18 @@ class LatentRelationLM(VanillaLM):
         )
         return vectors_BRW
 
+    def inputs(self, window: Window) -> Tensor:
+        """Give the vectors of the tokens, and with them what is left to say."""
+        vectors_BTI = super().inputs(window)
+        if self.unsaid is None:
+            return vectors_BTI
+        relations, named_BTR = window.relations, window.named_BTR
+        assert relations is not None, "the collator serves another model"
+        assert named_BTR is not None, "the collator serves another model"
+        unsaid_BTR = relations.known_BR[:, None] & (named_BTR.times == 0)
+        left_BTI: Tensor = self.unsaid(self._vectors_of(relations), unsaid_BTR)
+        return vectors_BTI + left_BTI
+
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
         states_BTD, state = self.read(window, state)
@@ -136,12 +160,14 @@ class LatentRelationLM(VanillaLM):
         can_copy_BT = relations.mask_BR.any(1)[:, None].expand_as(window.mask_BT)
         if window.may_copy_BT is not None:
             can_copy_BT = can_copy_BT & window.may_copy_BT
-        log_word_X, log_relation_X = self.source(states_XD, flat(can_copy_BT, window))
+        log_word_X, log_relation_X = self.source(
+            states_XD, flat(can_copy_BT, window), self._source_added(window)
+        )
         token_X, fresh_X = self.token_log_probs(states_XD, window, fresh=edges.bound_E is not None)
         score_E = (
             unflat(log_relation_X, window)[edges.row_E, edges.start_E]
-            + self._relation_log_probs(states_BTD, relations, edges)
-            + self._form_log_probs(states_BTD, edges)
+            + self._relation_log_probs(states_BTD, relations, edges, window.named_BTR)
+            + self._form_log_probs(states_BTD, edges, window.named_BTR)
         )
         if fresh_X is not None and edges.bound_E is not None:
             # After a whole name the next step is a relation or a token that begins a word: this is
@@ -157,21 +183,56 @@ class LatentRelationLM(VanillaLM):
         )
         return scores, state
 
+    def _source_added(self, window: Window) -> Tensor | None:
+        """Score words and relations by what was named already, where the model reads it: (X, 2)."""
+        if self.naming is None:
+            return None
+        relations, named_BTR = window.relations, window.named_BTR
+        assert relations is not None, "the collator serves another model"
+        assert named_BTR is not None, "the collator serves another model"
+        mask_BTR = relations.known_BR[:, None].expand_as(named_BTR.times)
+        return self.naming.source_scores(
+            flat(named_BTR.times, window), flat(named_BTR.since, window), flat(mask_BTR, window)
+        )
+
     def _relation_log_probs(
-        self, states_BTD: Tensor, relations: TopicRelations, edges: Edges
+        self,
+        states_BTD: Tensor,
+        relations: TopicRelations,
+        edges: Edges,
+        named_BTR: NamesSoFar | None,
     ) -> Tensor:
         """Give log P(e | h) of each edge, over all relations of its topic: (E,)."""
         rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
         vectors_BRW = self._vectors_of(relations)
+        states_BSD = states_BTD[rows_B1, edges.place_BS]
+        added_BSR = None
+        if self.naming is not None and named_BTR is not None:
+            added_BSR = self.naming.relation_scores(
+                states_BSD,
+                vectors_BRW,
+                named_BTR.times[rows_B1, edges.place_BS],
+                named_BTR.since[rows_B1, edges.place_BS],
+            )
         log_probs_BSR: Tensor = self.relations.log_probs(
-            states_BTD[rows_B1, edges.place_BS], vectors_BRW, relations.mask_BR
+            states_BSD, vectors_BRW, relations.mask_BR, added_BSR
         )
         return log_probs_BSR[edges.row_E, edges.slot_E, edges.relation_E]
 
-    def _form_log_probs(self, states_BTD: Tensor, edges: Edges) -> Tensor:
+    def _form_log_probs(
+        self, states_BTD: Tensor, edges: Edges, named_BTR: NamesSoFar | None
+    ) -> Tensor:
         """Give log P(a | e, h) of each edge, over the forms of its object: (E,)."""
+        states_QD, query_F = states_BTD[edges.row_Q, edges.start_Q], edges.forms.query_F
+        shift_QW = added_F = None
+        if self.naming is not None and named_BTR is not None and edges.named_F is not None:
+            place_Q = (edges.row_Q, edges.start_Q, edges.relation_Q)
+            shift_QW = self.naming.form_shift(named_BTR.times[place_Q], named_BTR.since[place_Q])
+            added_F = self.naming.form_scores(
+                states_QD, edges.named_F.times, edges.named_F.since, query_F
+            )
         log_probs_F: Tensor = self.forms.log_probs(
-            states_BTD[edges.row_Q, edges.start_Q], edges.forms.features_FW, edges.forms.query_F
+            states_QD, edges.forms.features_FW, query_F, shift_QW=shift_QW, added_F=added_F
         )
         return log_probs_F[edges.forms.chosen]
 
@@ -201,6 +262,38 @@ class LrlmWriter(VanillaWriter):
         )
         self._forms_RF = topic.forms_RF
         self._form_counts_FR = self._forms_RF.T.to(topic.features_FW.dtype)
+        self._naming = model.naming
+        self._unsaid = model.unsaid
+        self._finder: NameFinder | None = None
+        if topic.relations and (model.naming is not None or model.unsaid is not None):
+            self._finder = NameFinder(topic)
+            self.knows_names = True
+            self.reads_at_once = False  # what was named is noted token by token
+
+    def begin(self) -> WritingState:
+        """Give the state of one text before its first token."""
+        naming = None if self._finder is None else self._finder.begin()
+        states_1D, state = self._step(self._input(self.topic.preface_P[-1:], naming), self._before)
+        return WritingState(states_1D, state, self.start_of_text(), naming)
+
+    def read(self, so_far: WritingState, written: Written) -> WritingState:
+        """Read a token in each row, copied or not."""
+        naming = so_far.naming
+        if self._finder is not None and naming is not None:
+            naming = self._finder.read(naming, written)
+        states_BD, state = self._step(self._input(written.token_B, naming), so_far.state)
+        return WritingState(states_BD, state, written, naming)
+
+    def _input(self, token_B: Tensor, naming: Naming | None) -> Tensor:
+        """Give the vectors of tokens, and with them what is left to say."""
+        vectors_BI = self._embedding.step(token_B)
+        if self._unsaid is None:
+            return vectors_BI
+        unsaid_BR = self._all_1R.expand(len(token_B), -1)
+        if naming is not None:
+            unsaid_BR = naming.times_BR == 0
+        left_1BI: Tensor = self._unsaid(self._vectors_1RW, unsaid_BR[None])
+        return vectors_BI + left_1BI[0]
 
     def choose(self, so_far: WritingState, limits: Limits, choosing: Choosing) -> Written:
         """Choose a word for each row, or the first token of a form."""
@@ -209,7 +302,7 @@ class LrlmWriter(VanillaWriter):
         states_XD, last = so_far.states_BD, so_far.last
         context_X = self.topic.context_after(last.token_B)
         named_X = self._is_after_name(last)
-        log_source_X2, log_fresh_X = self._log_source(states_XD, context_X, named_X)
+        log_source_X2, log_fresh_X = self._log_source(so_far, context_X, named_X)
         chances_X2 = log_source_X2
         if not limits.is_free:
             possible_X2 = torch.stack([limits.word_X, limits.form_XF.any(1)], dim=1)
@@ -234,7 +327,9 @@ class LrlmWriter(VanillaWriter):
                 log_prob_X[place_Y] -= log_fresh_X[place_Y]
         if len(place_Y) < len(source_X):
             place_Y = (source_X == _RELATION).nonzero().squeeze(1)
-            form_Y, log_prob_Y = self._form(states_XD[place_Y], limits.form_XF[place_Y], choosing)
+            form_Y, log_prob_Y = self._form(
+                so_far.select(place_Y), limits.form_XF[place_Y], choosing
+            )
             context_Y = context_X[place_Y]
             token_X[place_Y] = self.topic.tokens_CFL[context_Y, form_Y, 0]
             form_X[place_Y] = form_Y
@@ -251,7 +346,7 @@ class LrlmWriter(VanillaWriter):
         return named_X if bool(named_X.any()) else None
 
     def _log_source(
-        self, states_XD: Tensor, context_X: Tensor, named_X: Tensor | None
+        self, so_far: WritingState, context_X: Tensor, named_X: Tensor | None
     ) -> tuple[Tensor, Tensor | None]:
         """Give log P(word) and log P(relation): (X, 2).
 
@@ -259,7 +354,12 @@ class LrlmWriter(VanillaWriter):
         given too: (X,).
         """
         is_closed_X = context_X == NO_FORM_HERE
-        log_word_X, log_relation_X = self._model.source(states_XD, ~is_closed_X)
+        states_XD, naming, added_X2 = so_far.states_BD, so_far.naming, None
+        if self._naming is not None and naming is not None:
+            named = naming.relations()
+            all_XR = self._all_1R.expand_as(named.times)
+            added_X2 = self._naming.source_scores(named.times, named.since, all_XR)
+        log_word_X, log_relation_X = self._model.source(states_XD, ~is_closed_X, added_X2)
         log_source_X2 = torch.stack([log_word_X, log_relation_X], dim=1)
         if named_X is None:
             return log_source_X2, None
@@ -269,16 +369,39 @@ class LrlmWriter(VanillaWriter):
         return normed_X2, log_fresh_X
 
     def _form(
-        self, states_YD: Tensor, allowed_YF: Tensor, choosing: Choosing
+        self, so_far: WritingState, allowed_YF: Tensor, choosing: Choosing
     ) -> tuple[Tensor, Tensor]:
         """Choose a relation and then a form: the form, and log P(e | h) + log P(a | e, h)."""
-        log_relation_YR = self._model.relations.log_probs(
-            states_YD[None], self._vectors_1RW, self._all_1R
-        )[0]
+        states_YD = so_far.states_BD
+        log_relation_YR = self._relation_log_probs(so_far)
         possible_YR = allowed_YF.to(self._form_counts_FR.dtype) @ self._form_counts_FR > 0
         relation_Y = choosing.choose(log_relation_YR.masked_fill(~possible_YR, -torch.inf))
+        naming, shift_YW, added_YF = so_far.naming, None, None
+        if self._naming is not None and naming is not None:
+            relations, forms = naming.relations(), naming.forms()
+            shift_YW = self._naming.form_shift(
+                taken(relations.times, relation_Y), taken(relations.since, relation_Y)
+            )
+            added_YF = self._naming.form_scores(states_YD, forms.times, forms.since)
         log_form_YF = self._model.forms.masked_log_probs(
-            states_YD, self.topic.features_FW, self._forms_RF[relation_Y]
+            states_YD,
+            self.topic.features_FW,
+            self._forms_RF[relation_Y],
+            shift_QW=shift_YW,
+            added_QF=added_YF,
         )
         form_Y = choosing.choose(log_form_YF.masked_fill(~allowed_YF, -torch.inf))
         return form_Y, taken(log_relation_YR, relation_Y) + taken(log_form_YF, form_Y)
+
+    def _relation_log_probs(self, so_far: WritingState) -> Tensor:
+        """Give log P(e | h) of all relations in each row: (X, R)."""
+        states_1XD, naming, added_1XR = so_far.states_BD[None], so_far.naming, None
+        if self._naming is not None and naming is not None:
+            named = naming.relations()
+            added_1XR = self._naming.relation_scores(
+                states_1XD, self._vectors_1RW, named.times[None], named.since[None]
+            )
+        log_probs_1XR: Tensor = self._model.relations.log_probs(
+            states_1XD, self._vectors_1RW, self._all_1R, added_1XR
+        )
+        return log_probs_1XR[0]

@@ -9,14 +9,18 @@ features, P tokens of the preface.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from lrlm.backbones import State
 from lrlm.heads import Choosing
+
+if TYPE_CHECKING:
+    from lrlm.models.naming import Naming
 
 NO_FORM = -1
 """The form of a token that was not copied."""
@@ -45,6 +49,12 @@ class EncodedTopic:
     """Says in which context a form stands right after each of some tokens, or that none can."""
     bound_F: Tensor | None = None
     """Whether what follows a form must begin a new word; None where every token is a word."""
+    begins_word_V: Tensor | None = None
+    """Which tokens begin a new word; None where every token is a word."""
+    words_CFL: Tensor | None = None
+    """As `tokens_CFL`, but words of forms that have no id of their own have the numbers that
+    `unknown_words` gives them; None where every token has an id."""
+    unknown_words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def relations(self) -> int:
@@ -85,6 +95,9 @@ class Written:
     """The context in which the form stands; 0 where nothing was copied."""
     log_prob_B: Tensor
     """Of everything that was chosen for it; a form that is copied whole pays at its first token."""
+    word_B: Tensor | None = None
+    """The id, or the number of an unknown word that was not copied (`EncodedTopic.words_CFL`); None
+    where it need not be known."""
 
     def select(self, rows: Tensor) -> "Written":
         """Give the tokens of the rows at these indices."""
@@ -94,6 +107,7 @@ class Written:
             self.position_B[rows],
             self.context_B[rows],
             self.log_prob_B[rows],
+            None if self.word_B is None else self.word_B[rows],
         )
 
 
@@ -104,10 +118,21 @@ class WritingState:
     states_BD: Tensor
     state: State
     last: Written
+    naming: "Naming | None" = None
+    """The names in the texts, where the model reads them."""
 
     def select(self, rows: Tensor) -> "WritingState":
         """Give the rows at these indices; an index may come twice."""
-        return WritingState(self.states_BD[rows], self.state.select(rows), self.last.select(rows))
+        return WritingState(
+            self.states_BD[rows],
+            self.state.select(rows),
+            self.last.select(rows),
+            None if self.naming is None else self.naming.select(rows),
+        )
+
+    def after_prompt(self) -> "WritingState":
+        """Go on as after a word: no name that is written now reaches back into the prompt."""
+        return self if self.naming is None else replace(self, naming=self.naming.after_prompt())
 
 
 class Writer(ABC):
@@ -119,6 +144,8 @@ class Writer(ABC):
     """Whether forms can be copied at all."""
     copies_whole_forms: bool = False
     """Whether a form that was begun is copied to its end, without any further choice."""
+    knows_names: bool = False
+    """Whether it must be told which unknown words were spelled (`Written.word_B`)."""
 
     @abstractmethod
     def begin(self) -> WritingState:

@@ -1,0 +1,118 @@
+"""Let the choices of a copy depend on which names were written already, and on what is left to say.
+
+Which names stand in the text so far is known from its tokens alone, so a model that reads it still
+has one state before a place, however the tokens were made. None of this is in the paper; training
+begins where it changes nothing.
+
+Shapes: X states, R relations, S states of a row, B rows, D width of states, W width of a relation's
+vector or of form features, K features of a name, F forms, Q choices of a form.
+"""
+
+import torch
+from torch import Tensor, nn
+
+MENTION_FEATURES = 5
+"""K, what is told of a name."""
+_DECAYS = (5.0, 25.0, 125.0)
+"""Tokens in which a mention fades."""
+_SOURCE_FEATURES = 6
+
+
+def mention_features(times: Tensor, since: Tensor, dtype: torch.dtype) -> Tensor:
+    """Describe how often names were written and how long ago: any shape, with K behind it."""
+    named = (times > 0).to(dtype)
+    since = since.to(dtype)
+    faded = [named * torch.exp(-since / decay) for decay in _DECAYS]
+    return torch.stack([named, (times > 1).to(dtype), *faded], dim=-1)
+
+
+class NamingScores(nn.Module):
+    """What earlier mentions add to the scores of sources, relations and forms."""
+
+    def __init__(self, state_size: int, vector_size: int, form_size: int) -> None:
+        super().__init__()
+        features = MENTION_FEATURES
+        self.source = nn.Linear(_SOURCE_FEATURES, 2, bias=False)
+        self.by_state = nn.Linear(state_size, features)
+        self.by_relation = nn.Linear(vector_size, features, bias=False)
+        self.after = nn.Linear(vector_size, vector_size, bias=False)
+        self.form_by_state = nn.Linear(state_size, features)
+        self.of_form = nn.Linear(features, form_size, bias=False)
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)
+
+    def source_scores(self, times_XR: Tensor, since_XR: Tensor, mask_XR: Tensor) -> Tensor:
+        """Score words and relations by how much has been said: (X, 2)."""
+        dtype = self.source.weight.dtype
+        if not mask_XR.shape[1]:
+            return self.source.weight.new_zeros(len(mask_XR), 2)
+        named_XR = (times_XR > 0) & mask_XR
+        known_X, named_X = mask_XR.sum(1).to(dtype), named_XR.sum(1).to(dtype)
+        most = torch.iinfo(since_XR.dtype).max
+        last_X = since_XR.masked_fill(~named_XR, most).amin(1).to(dtype)
+        features = [
+            named_X / known_X.clamp(min=1),
+            torch.log1p(known_X - named_X),
+            (known_X > named_X).to(dtype),
+            *(torch.exp(-last_X / decay) for decay in _DECAYS),
+        ]
+        scores_X2: Tensor = self.source(torch.stack(features, dim=1))
+        return scores_X2
+
+    def relation_scores(
+        self, states_BSD: Tensor, vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor
+    ) -> Tensor:
+        """Score relations by their earlier mentions, and by what was named last: (B, S, R)."""
+        features_BSRK = mention_features(times_BSR, since_BSR, states_BSD.dtype)
+        weights_BSRK = (
+            self.by_state(states_BSD)[:, :, None] + self.by_relation(vectors_BRW)[:, None]
+        )
+        after_BSW = self.after(_last_named(vectors_BRW, times_BSR, since_BSR))
+        return (features_BSRK * weights_BSRK).sum(3) + after_BSW @ vectors_BRW.mT
+
+    def form_shift(self, times_Q: Tensor, since_Q: Tensor) -> Tensor:
+        """Say what forms an object has that was named so often: added to the wanted form, (Q, W)."""
+        shift_QW: Tensor = self.of_form(
+            mention_features(times_Q, since_Q, self.of_form.weight.dtype)
+        )
+        return shift_QW
+
+    def form_scores(
+        self, states_QD: Tensor, times: Tensor, since: Tensor, query_F: Tensor | None = None
+    ) -> Tensor:
+        """Score forms by their own earlier mentions.
+
+        With `query_F`, the choice of each form: (F,); else every choice is among all forms: (Q, F).
+        """
+        features = mention_features(times, since, states_QD.dtype)
+        weights_QK = self.form_by_state(states_QD)
+        weights = weights_QK[:, None] if query_F is None else weights_QK[query_F]
+        return (features * weights).sum(-1)
+
+
+def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Tensor:
+    """Give the mean vector of the relations that were named last, zero where none was: (B, S, W)."""
+    if not times_BSR.shape[2]:
+        return vectors_BRW.new_zeros(*times_BSR.shape[:2], vectors_BRW.shape[2])
+    most = torch.iinfo(since_BSR.dtype).max
+    waited_BSR = since_BSR.masked_fill(times_BSR == 0, most)
+    last_BSR = (waited_BSR == waited_BSR.amin(2, keepdim=True)) & (times_BSR > 0)
+    share_BSR = last_BSR.to(vectors_BRW.dtype)
+    return (share_BSR / share_BSR.sum(2, keepdim=True).clamp(min=1)) @ vectors_BRW
+
+
+class UnsaidInput(nn.Module):
+    """What the backbone reads with every token: the relations whose names were not written yet."""
+
+    def __init__(self, vector_size: int, input_size: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(vector_size + 2, input_size, bias=False)
+
+    def forward(self, vectors_BRW: Tensor, unsaid_BTR: Tensor) -> Tensor:
+        """Describe what is left to say: (B, T, input size)."""
+        unsaid_BTR = unsaid_BTR.to(vectors_BRW.dtype)
+        count_BT1 = unsaid_BTR.sum(2, keepdim=True)
+        mean_BTW = (unsaid_BTR / count_BT1.clamp(min=1)) @ vectors_BRW
+        is_some_BT1 = (count_BT1 > 0).to(mean_BTW.dtype)
+        left: Tensor = self.linear(torch.cat([mean_BTW, is_some_BT1, torch.log1p(count_BT1)], 2))
+        return left
