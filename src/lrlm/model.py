@@ -94,6 +94,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
     ) -> Annotation:
         """Say for every name in a text which facts it may have come from, and how probably.
 
@@ -101,6 +102,8 @@ class Model:
         characters of exactly this text. A text of more than `longest` characters is refused.
         Names are looked for as in the corpus of the model; `letter_case` ("exact", "variants",
         "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise.
+        `copy_odds` are nats by which copying is more probable than in the model itself, where not
+        those that were fitted for the run (docs/annotate.md).
 
         >>> annotation = model.annotate("Its capital is Oslo.", topic)
         >>> [(span.start, span.text, span.relation.fact.type) for span in annotation.mentions()]
@@ -112,7 +115,7 @@ class Model:
         document = self.run.link(
             text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
-        return next(annotate(self.run, [document]))
+        return next(annotate(self.run, [document], copy_odds=copy_odds))
 
     @overload
     def annotate_many(
@@ -123,6 +126,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
         bad_texts: Literal["report"] = "report",
     ) -> Iterator[Annotation | BadText]: ...
 
@@ -135,6 +139,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
         bad_texts: Literal["raise"],
     ) -> Iterator[Annotation]: ...
 
@@ -146,6 +151,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
         bad_texts: Literal["report", "raise"] = "report",
     ) -> Iterator[Annotation | BadText]:
         """Annotate a stream of texts in their order, a batch of them at a time.
@@ -164,7 +170,9 @@ class Model:
         link = partial(
             self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
-        results = annotate_texts(self.run, texts, link=link, batch_size=batch_size)
+        results = annotate_texts(
+            self.run, texts, link=link, batch_size=batch_size, copy_odds=copy_odds
+        )
         return results if bad_texts == "report" else map(_raised, results)
 
     def generate(

@@ -21,7 +21,7 @@ from lrlm.knowledge import Topic
 from lrlm.lattice import ExplainedSpan
 from lrlm.models import ScoredDocument, read_documents
 from lrlm.plain_data import shown
-from lrlm.runs.run import Run
+from lrlm.runs.run import LARGEST_COPY_ODDS, Run
 from lrlm.text import LinkedDocument, Mention, TokenPlaces
 
 BATCHES_AT_ONCE = 8
@@ -35,11 +35,19 @@ MOST_MIXTURES = 64
 
 
 def annotate(
-    run: Run, documents: Iterable[LinkedDocument], *, batch_size: int | None = None
+    run: Run,
+    documents: Iterable[LinkedDocument],
+    *,
+    batch_size: int | None = None,
+    copy_odds: float | None = None,
 ) -> Iterator[Annotation]:
-    """Annotate documents in their order; only some of them are held at a time."""
+    """Annotate documents in their order; only some of them are held at a time.
+
+    `copy_odds` are the odds of copying (`lrlm.models.with_copy_odds`); None for those of the run.
+    """
     check_posteriors(run)
-    return (_raised(result) for result in _results(run, documents, batch_size))
+    odds = odds_of(run, copy_odds)
+    return (_raised(result) for result in _results(run, documents, batch_size, odds))
 
 
 def annotate_texts(
@@ -48,10 +56,11 @@ def annotate_texts(
     *,
     link: Callable[[str, Topic], LinkedDocument],
     batch_size: int | None = None,
+    copy_odds: float | None = None,
 ) -> Iterator[Annotation | BadText]:
     """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
     check_posteriors(run)
-    return _in_their_places(run, texts, link, batch_size)
+    return _in_their_places(run, texts, link, batch_size, odds_of(run, copy_odds))
 
 
 def check_posteriors(run: Run) -> None:
@@ -61,6 +70,18 @@ def check_posteriors(run: Run) -> None:
             f"{run.folder} holds a {run.model.label}, which does not know where words come from;"
             " annotation needs a model that sums over segmentations, such as LRLM"
         )
+
+
+def odds_of(run: Run, copy_odds: float | None) -> float:
+    """Give the odds of copying that were asked for, else those of the run."""
+    if copy_odds is None:
+        return run.copy_odds
+    if not isinstance(copy_odds, int | float) or not abs(copy_odds) <= LARGEST_COPY_ODDS:
+        raise InputError(
+            f"the odds of copying are nats from -{LARGEST_COPY_ODDS} to {LARGEST_COPY_ODDS}, not"
+            f" {shown(copy_odds)}"
+        )
+    return float(copy_odds)
 
 
 def _raised(result: Annotation | LrlmError) -> Annotation:
@@ -74,6 +95,7 @@ def _in_their_places(
     texts: Iterable[object],
     link: Callable[[str, Topic], LinkedDocument],
     batch_size: int | None,
+    copy_odds: float,
 ) -> Iterator[Annotation | BadText]:
     places: deque[int | BadText] = deque()
     """Of the texts that were read and not answered yet: their numbers, and the bad ones."""
@@ -93,7 +115,7 @@ def _in_their_places(
             yield places[0]
             places.popleft()
 
-    for result in _results(run, documents(), batch_size):
+    for result in _results(run, documents(), batch_size, copy_odds):
         yield from bad_texts()
         number = places.popleft()
         assert isinstance(number, int)
@@ -110,7 +132,7 @@ def _pair(given: object) -> tuple[str, Topic]:
 
 
 def _results(
-    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None
+    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None, copy_odds: float
 ) -> Iterator[Annotation | LrlmError]:
     """Give the annotation of every document, or what is wrong with it."""
     rows = batch_size or run.config.training.validation_batch_size
@@ -130,6 +152,7 @@ def _results(
                 [chunk[number] for number in members],
                 [scored.pop(number) for number in members],
                 most_mixtures=MOST_MIXTURES,
+                copy_odds=copy_odds,
             ):
                 if math.isfinite(explained.nats):
                     yield _annotation(explained, run.space.places(explained.document))

@@ -57,7 +57,7 @@ def annotated_examples(
     words = set[str]().union(*(document.tokens.words for document in linked))
     encoder = replace(run.encoder, space=run.space.prepared_for(words))
     scored = read_documents(run.model, run.collator, list(encoder.encode(linked)))
-    judged = judge(linked, scored, run.space)
+    judged = judge(linked, scored, run.space, copy_odds=run.copy_odds)
     return [
         AnnotatedExample(
             document,

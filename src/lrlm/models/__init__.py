@@ -17,6 +17,7 @@ from lrlm.models.reading import (
     document_nats,
     lattice_of,
     read_documents,
+    with_copy_odds,
 )
 from lrlm.models.vanilla import AliasLM, PromptedLM, VanillaLM
 
@@ -38,5 +39,6 @@ __all__ = [
     "document_nats",
     "lattice_of",
     "read_documents",
+    "with_copy_odds",
     "with_cutoffs",
 ]

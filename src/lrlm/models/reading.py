@@ -7,7 +7,7 @@ Shapes: B rows, T tokens, E edges of a window or a document, N tokens of a docum
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -94,6 +94,18 @@ class ScoredDocument:
         if spelling_N is None:
             spelling_N = torch.from_numpy(self.encoded.spelling_N)
         return self.unspelled_N + torch.where(self.is_copied_N, 0.0, spelling_N.double())
+
+
+def with_copy_odds(document: ScoredDocument, nats: float) -> ScoredDocument:
+    """Give the scores of the same document where copying is so much more probable.
+
+    The posterior of these scores is the one under another prior: each segmentation weighs
+    exp(nats · copied tokens) times what it did.
+    """
+    if nats == 0:
+        return document
+    tokens_E = (document.end_E - document.start_E).to(document.score_E.dtype)
+    return replace(document, score_E=document.score_E + nats * tokens_E)
 
 
 def lattice_of(
