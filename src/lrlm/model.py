@@ -105,6 +105,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
     ) -> Annotation:
         """Say for every name in a text which facts it may have come from, and how probably.
 
@@ -112,6 +113,8 @@ class Model:
         characters of exactly this text. A text of more than `longest` characters is refused.
         Names are looked for as in the corpus of the model; `letter_case` ("exact", "variants",
         "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise.
+        `copy_odds` are nats by which copying is more probable than in the model itself, where not
+        those that were fitted for the run (docs/annotate.md).
 
         >>> annotation = model.annotate("Its capital is Oslo.", topic)
         >>> [(span.start, span.text, span.relation.fact.type) for span in annotation.mentions()]
@@ -123,7 +126,7 @@ class Model:
         document = self.run.link(
             text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
-        return next(annotate(self.run, [document]))
+        return next(annotate(self.run, [document], copy_odds=copy_odds))
 
     def topics(
         self,
@@ -183,6 +186,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
         bad_texts: Literal["report"] = "report",
     ) -> Iterator[Annotation | BadText]: ...
 
@@ -195,6 +199,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
         bad_texts: Literal["raise"],
     ) -> Iterator[Annotation]: ...
 
@@ -206,6 +211,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
+        copy_odds: float | None = None,
         bad_texts: Literal["report", "raise"] = "report",
     ) -> Iterator[Annotation | BadText]:
         """Annotate a stream of texts in their order, a batch of them at a time.
@@ -223,7 +229,9 @@ class Model:
         link = partial(
             self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
-        results = annotate_texts(self.run, texts, link=link, batch_size=batch_size)
+        results = annotate_texts(
+            self.run, texts, link=link, batch_size=batch_size, copy_odds=copy_odds
+        )
         return results if bad_texts == "report" else map(raised, results)
 
     def check(

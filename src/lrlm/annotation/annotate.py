@@ -17,7 +17,8 @@ from lrlm.annotation.streaming import improbable, in_their_places, raised, read_
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Topic
 from lrlm.lattice import ExplainedSpan
-from lrlm.runs.run import Run
+from lrlm.plain_data import shown
+from lrlm.runs.run import LARGEST_COPY_ODDS, Run
 from lrlm.text import LinkedDocument, Mention, TokenPlaces
 
 MOST_MIXTURES = 64
@@ -25,11 +26,19 @@ MOST_MIXTURES = 64
 
 
 def annotate(
-    run: Run, documents: Iterable[LinkedDocument], *, batch_size: int | None = None
+    run: Run,
+    documents: Iterable[LinkedDocument],
+    *,
+    batch_size: int | None = None,
+    copy_odds: float | None = None,
 ) -> Iterator[Annotation]:
-    """Annotate documents in their order; only some of them are held at a time."""
+    """Annotate documents in their order; only some of them are held at a time.
+
+    `copy_odds` are the odds of copying (`lrlm.models.with_copy_odds`); None for those of the run.
+    """
     check_posteriors(run)
-    return map(raised, _results(run, documents, batch_size))
+    odds = odds_of(run, copy_odds)
+    return map(raised, _results(run, documents, batch_size, odds))
 
 
 def annotate_texts(
@@ -38,10 +47,14 @@ def annotate_texts(
     *,
     link: Callable[[str, Topic], LinkedDocument],
     batch_size: int | None = None,
+    copy_odds: float | None = None,
 ) -> Iterator[Annotation | BadText]:
     """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
     check_posteriors(run)
-    return in_their_places(texts, link, lambda documents: _results(run, documents, batch_size))
+    odds = odds_of(run, copy_odds)
+    return in_their_places(
+        texts, link, lambda documents: _results(run, documents, batch_size, odds)
+    )
 
 
 def check_posteriors(run: Run) -> None:
@@ -53,12 +66,26 @@ def check_posteriors(run: Run) -> None:
         )
 
 
+def odds_of(run: Run, copy_odds: float | None) -> float:
+    """Give the odds of copying that were asked for, else those of the run."""
+    if copy_odds is None:
+        return run.copy_odds
+    if not isinstance(copy_odds, int | float) or not abs(copy_odds) <= LARGEST_COPY_ODDS:
+        raise InputError(
+            f"the odds of copying are nats from -{LARGEST_COPY_ODDS} to {LARGEST_COPY_ODDS}, not"
+            f" {shown(copy_odds)}"
+        )
+    return float(copy_odds)
+
+
 def _results(
-    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None
+    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None, copy_odds: float
 ) -> Iterator[Annotation | LrlmError]:
     """Give the annotation of every document, or what is wrong with it."""
     for members, scored in read_in_order(run, documents, batch_size):
-        for explained in explain_documents(members, scored, most_mixtures=MOST_MIXTURES):
+        for explained in explain_documents(
+            members, scored, most_mixtures=MOST_MIXTURES, copy_odds=copy_odds
+        ):
             if math.isfinite(explained.nats):
                 yield _annotation(explained, run.space.places(explained.document))
             else:

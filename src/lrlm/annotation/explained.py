@@ -8,7 +8,7 @@ from functools import cached_property
 import torch
 
 from lrlm.lattice import ExplainedSpan, best_paths, block_sums, explain
-from lrlm.models import ScoredDocument, lattice_of
+from lrlm.models import ScoredDocument, lattice_of, with_copy_odds
 from lrlm.text import LinkedDocument, Mention
 
 
@@ -29,7 +29,8 @@ class ExplainedDocument:
     best: Sequence[int]
     """The candidates on the most probable path."""
     nats: float
-    """−log P of the text, its end not counted; infinite where no path gets through it."""
+    """−log P of the text, its end not counted; infinite where no path gets through it. It is the
+    model's own, whatever the odds of copying are."""
 
     @cached_property
     def candidates(self) -> list[Mention]:
@@ -54,8 +55,12 @@ def explain_documents(
     scored: Sequence[ScoredDocument],
     *,
     most_mixtures: int,
+    copy_odds: float = 0.0,
 ) -> list[ExplainedDocument]:
-    """Explain the candidates of a batch; of each span, at most so many mixtures are listed."""
+    """Explain the candidates of a batch; of each span, at most so many mixtures are listed.
+
+    With `copy_odds`, they are explained as if copying were more probable (`with_copy_odds`).
+    """
     facts: list[dict[tuple[str, str], int]] = [{} for _ in documents]
     labels: list[list[int]] = []
     for document, each, label_of in zip(documents, scored, facts, strict=True):
@@ -63,11 +68,11 @@ def explain_documents(
         labels.append(
             [label_of.setdefault((each.type, each.object), len(label_of)) for each in relations]
         )
-    lattice = lattice_of(scored)
+    lattice = lattice_of([with_copy_odds(each, copy_odds) for each in scored])
     label_E = torch.tensor([label for row in labels for label in row], dtype=torch.long)
     spans = explain(lattice, label_E, most_mixtures=most_mixtures)
     _, paths = best_paths(lattice)
-    blocks = block_sums(lattice)
+    blocks = block_sums(lattice if copy_odds == 0 else lattice_of(scored))
     nats: list[list[float]] = [[] for _ in documents]
     for row, total in zip(blocks.row_K.tolist(), blocks.total_K.tolist(), strict=True):
         nats[row].append(-total)

@@ -56,6 +56,8 @@ class FolderSettings:
     letter_case: str | None = None
     name_rules: tuple[str, ...] | None = None
     """How names are looked for, where not as in the corpus of the run."""
+    copy_odds: float | None = None
+    """The odds of copying, where not those of the run."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ def annotate_file(path: Path, *, out: Path, settings: FolderSettings) -> FileRep
             bad_lines,
             where=path,
             threshold=settings.threshold,
+            copy_odds=settings.copy_odds,
         )
         with new_file(out / result_name(path)) as file:
             for line in lines:
@@ -201,6 +204,7 @@ def _prepare(out: Path, settings: FolderSettings) -> None:
         "longest": settings.longest,
         "letter_case": settings.letter_case,
         "name_rules": None if settings.name_rules is None else list(settings.name_rules),
+        "copy_odds": settings.copy_odds,
     }
     if not (out / MANIFEST).exists():
         out.absolute().parent.mkdir(parents=True, exist_ok=True)

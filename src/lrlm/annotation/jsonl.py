@@ -110,8 +110,9 @@ def annotate_lines(
     *,
     where: Path,
     threshold: float = 0.0,
+    copy_odds: float | None = None,
 ) -> Iterator[str]:
     """Annotate a stream of lines, those that can be used; `where` is the file they come from."""
     documents = parse_lines(lines, where, linker, bad_lines)
-    for annotation in annotate(linker.run, documents):
+    for annotation in annotate(linker.run, documents, copy_odds=copy_odds):
         yield annotation.to_json(threshold=threshold)

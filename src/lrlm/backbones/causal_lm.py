@@ -102,7 +102,9 @@ class CausalLM:
 
     def scores(self, states_XD: Tensor) -> Tensor:
         """Give the score of every token in every state, before they are normalised: (X, V)."""
-        scores_XV = self._scores(states_XD.to(self.dtype))
+        # What is laid out for speed would be laid out anew for every gradient.
+        score = self.output if states_XD.requires_grad else self._scores
+        scores_XV: Tensor = score(states_XD.to(self.dtype))
         if scores_XV.dtype in (torch.float16, torch.bfloat16):
             scores_XV = scores_XV.float()
         if self.score_scale != 1:

@@ -14,6 +14,7 @@ from rich.markup import escape
 from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
 from lrlm.cli.options import (
+    CopyOdds,
     Device,
     MaxBad,
     OutputFile,
@@ -128,6 +129,7 @@ def annotate(
             show_default="as in the run's corpus",
         ),
     ] = None,
+    copy_odds: CopyOdds = None,
     device: Device = "auto",
 ) -> None:
     """Find the names in a text, and say which facts about its topic they come from.
@@ -164,7 +166,16 @@ def annotate(
         from lrlm.annotation.folders import FolderSettings
 
         settings = FolderSettings(
-            run, graph, corpus, threshold or 0.0, most, max_bad, device, letter_case, rules
+            run,
+            graph,
+            corpus,
+            threshold or 0.0,
+            most,
+            max_bad,
+            device,
+            letter_case,
+            rules,
+            copy_odds,
         )
         _annotate_folder(Path(jsonl), place, settings, engine, master)
         return
@@ -188,12 +199,13 @@ def annotate(
                 longest=most,
                 letter_case=letter_case,
                 name_rules=rules,
+                copy_odds=copy_odds,
             )
     if jsonl is not None:
         from lrlm.annotation.jsonl import LineLinker
 
         linker = LineLinker(model.run, topics, most, letter_case, rules)
-        _annotate_lines(linker, jsonl, out, threshold or 0.0, max_bad)
+        _annotate_lines(linker, jsonl, out, threshold or 0.0, max_bad, copy_odds)
     else:
         _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
 
@@ -288,7 +300,12 @@ def _write(
 
 
 def _annotate_lines(
-    linker: "LineLinker", source: str, out: Path | None, threshold: float, max_bad: float
+    linker: "LineLinker",
+    source: str,
+    out: Path | None,
+    threshold: float,
+    max_bad: float,
+    copy_odds: float | None,
 ) -> None:
     from lrlm.annotation.jsonl import annotate_lines
 
@@ -301,6 +318,7 @@ def _annotate_lines(
         bad_lines,
         where=where,
         threshold=threshold,
+        copy_odds=copy_odds,
     )
     done = 0
     with _stream_to(out) as stream, progress_of("texts") as progress:

@@ -54,6 +54,14 @@ TopicCorpus = Annotated[
         show_default="the training corpus, if it is here or beside the run",
     ),
 ]
+CopyOdds = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NATS",
+        help="Explain names as if copying them were more probable by so much.",
+        show_default="what was fitted for the run, else 0",
+    ),
+]
 OutputFile = Annotated[
     Path | None, typer.Option(metavar="F", help="Output file.", show_default="standard output")
 ]

@@ -54,7 +54,7 @@ def annotated_examples(
     linked = list(documents)
     if corpus.options != run.link_options:
         linked = [relink(document, run.link_options) for document in documents]
-    judged = judge(linked, read_linked(run, linked), run.space)
+    judged = judge(linked, read_linked(run, linked), run.space, copy_odds=run.copy_odds)
     return [
         AnnotatedExample(
             document,

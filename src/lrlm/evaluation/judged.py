@@ -35,10 +35,17 @@ class JudgedDocument:
 
 
 def judge(
-    documents: Sequence[LinkedDocument], scored: Sequence[ScoredDocument], space: TokenSpace
+    documents: Sequence[LinkedDocument],
+    scored: Sequence[ScoredDocument],
+    space: TokenSpace,
+    *,
+    copy_odds: float = 0.0,
 ) -> list[JudgedDocument]:
-    """Say what a model claims of a batch of documents; the probabilities are exact."""
-    explained = explain_documents(documents, scored, most_mixtures=0)
+    """Say what a model claims of a batch of documents; the probabilities are exact.
+
+    `copy_odds` are the odds of copying, as in `lrlm.models.with_copy_odds`.
+    """
+    explained = explain_documents(documents, scored, most_mixtures=0, copy_odds=copy_odds)
     return [_judged(each, space.places(each.document)) for each in explained]
 
 

@@ -6,6 +6,7 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
+from lrlm.annotation.annotate import odds_of
 from lrlm.artifacts import AnyPath
 from lrlm.checks import check_at_least
 from lrlm.corpora import Corpus, recut, relink
@@ -89,6 +90,7 @@ def evaluate(
     documents: int | None = None,
     count_end: bool = False,
     gold: bool = False,
+    copy_odds: float | None = None,
     published_words: Path | str | None = None,
     device: str = "auto",
     batch_size: int | None = None,
@@ -99,7 +101,8 @@ def evaluate(
     A run whose training corpus was linked in another way reads the texts linked anew as it needs
     them. With `documents`, only the first so many of the split are read. With `count_end`, the end
     of each document is paid for and counted. With `gold`, the mentions that string matching and the
-    models claim are compared with the gold mentions of the documents. With `published_words`, a
+    models claim are compared with the gold mentions of the documents; `copy_odds` are the odds of
+    copying there, where not those of each run. With `published_words`, a
     table of probabilities, unknown words that stand there cost what it says.
 
     >>> evaluation = lrlm.evaluate(["runs/vanilla", "runs/lrlm"], split="test", corpus="corpus")
@@ -128,6 +131,7 @@ def evaluate(
             _Texts.of(evaluated, split, read, run),
             published=published,
             gold=gold,
+            copy_odds=odds_of(run, copy_odds),
             batch_size=batch_size,
             progress=progress,
         )
@@ -197,6 +201,7 @@ def _evaluate_run(
     *,
     published: Mapping[str, float] | None = None,
     gold: bool = False,
+    copy_odds: float = 0.0,
     batch_size: int | None = None,
     progress: Progress = silent,
 ) -> RunResult:
@@ -212,7 +217,8 @@ def _evaluate_run(
         if not run.model.has_posteriors or not known:
             return
         members, scored = [members[row] for row in known], [scored[row] for row in known]
-        for document, judged in zip(members, judge(members, scored, space), strict=True):
+        claims = judge(members, scored, space, copy_odds=copy_odds)
+        for document, judged in zip(members, claims, strict=True):
             places.extend(places_of(document, judged))
             spans = {(span.start, span.end) for span in judged.spans}
             linked_gold += sum((each.start, each.end) in spans for each in document.gold or ())

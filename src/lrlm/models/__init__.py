@@ -18,6 +18,7 @@ from lrlm.models.reading import (
     document_nats,
     lattice_of,
     read_documents,
+    with_copy_odds,
 )
 from lrlm.models.vanilla import AliasLM, PromptedLM, VanillaLM
 
@@ -41,5 +42,6 @@ __all__ = [
     "laid_over",
     "lattice_of",
     "read_documents",
+    "with_copy_odds",
     "with_cutoffs",
 ]

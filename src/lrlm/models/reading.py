@@ -112,6 +112,18 @@ class ScoredDocument:
         )
 
 
+def with_copy_odds(document: ScoredDocument, nats: float) -> ScoredDocument:
+    """Give the scores of the same document where copying is so much more probable.
+
+    The posterior of these scores is the one under another prior: each segmentation weighs
+    exp(nats · copied tokens) times what it did.
+    """
+    if nats == 0:
+        return document
+    tokens_E = (document.end_E - document.start_E).to(document.score_E.dtype)
+    return replace(document, score_E=document.score_E + nats * tokens_E)
+
+
 def lattice_of(
     documents: Sequence[ScoredDocument], spellings: Sequence[Tensor] | None = None
 ) -> Lattice:

@@ -59,6 +59,11 @@ WEIGHTS = "weights.safetensors"
 CHECKPOINTS = "checkpoints"
 METRICS = "metrics.jsonl"
 SCHEMA = "schema.json"
+COPY_ODDS = "copy_odds"
+"""The entry of a manifest with the odds of copying that were fitted for annotation."""
+
+LARGEST_COPY_ODDS = 100.0
+"""In nats; more than that changes nothing."""
 
 _LARGEST_CONFIG = 1 << 16
 _MODEST_MODEL = 64 << 20
@@ -310,6 +315,11 @@ class Run:
     def corpus_fingerprint(self) -> str:
         """Names the corpus that the model was trained on by its content."""
         return str(self.setup.manifest["corpus"]["fingerprint"])
+
+    @property
+    def copy_odds(self) -> float:
+        """How much more probable than in the model itself copying is where texts are annotated."""
+        return float(self.setup.manifest.get(COPY_ODDS, 0.0))
 
     @property
     def link_options(self) -> LinkOptions:
