@@ -56,7 +56,7 @@ def enumerate_texts(
     def steps(prefix: Words) -> list[tuple[Words | None, float]]:
         return [
             (piece[::-1] if backward and piece is not None else piece, chance)
-            for piece, chance in _steps(model, topic, forms, prefix)
+            for piece, chance in _steps(model, topic, forms, prefix, backward=backward)
         ]
 
     def walk(prefix: Words, probability: float) -> None:
@@ -73,11 +73,15 @@ def enumerate_texts(
     return found
 
 
-def names_before(forms: list[list[Words]], prefix: Words) -> tuple[list[int], list[int]]:
+def names_before(
+    forms: list[list[Words]], prefix: Words, *, backward: bool = False
+) -> tuple[list[int], list[int]]:
     """Say how often an object with these forms is named in a text, and how many words ago.
 
     Names that end at the same place count once.
     """
+    if backward:
+        forms = [[form[::-1] for form in its_forms] for its_forms in forms]
     times, since = [], []
     for its_forms in forms:
         ends = [
@@ -90,7 +94,14 @@ def names_before(forms: list[list[Words]], prefix: Words) -> tuple[list[int], li
     return times, since
 
 
-def state_after(model: VanillaLM, topic: Window, prefix: Words, forms: list[list[Words]]) -> Tensor:
+def state_after(
+    model: VanillaLM,
+    topic: Window,
+    prefix: Words,
+    forms: list[list[Words]],
+    *,
+    backward: bool = False,
+) -> Tensor:
     """Run the backbone over a prefix from nothing, in one piece."""
     ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
     state = model.begin(topic)
@@ -99,7 +110,10 @@ def state_after(model: VanillaLM, topic: Window, prefix: Words, forms: list[list
         known = topic.relations
         assert known is not None
         vectors_1RW = model.vectors(known.types_BR, known.objects_BR)
-        times = [names_before(forms, prefix[:place])[0] for place in range(len(prefix) + 1)]
+        times = [
+            names_before(forms, prefix[:place], backward=backward)[0]
+            for place in range(len(prefix) + 1)
+        ]
         unsaid_1TR = torch.tensor(times).reshape(1, len(times), -1) == 0
         vectors_1TI = vectors_1TI + model.unsaid(vectors_1RW, unsaid_1TR)
     outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)
@@ -108,16 +122,22 @@ def state_after(model: VanillaLM, topic: Window, prefix: Words, forms: list[list
 
 
 def _steps(
-    model: VanillaLM, topic: Window, forms: list[list[Words]], prefix: Words
+    model: VanillaLM,
+    topic: Window,
+    forms: list[list[Words]],
+    prefix: Words,
+    *,
+    backward: bool = False,
 ) -> Iterator[tuple[Words | None, float]]:
     """Give every next piece with its probability; None is the end of the text."""
-    state_1D = state_after(model, topic, prefix, forms)
+    state_1D = state_after(model, topic, prefix, forms, backward=backward)
     log_word = torch.zeros(1, dtype=state_1D.dtype)
     if isinstance(model, LatentRelationLM):
         known = topic.relations
         assert known is not None
         naming = model.naming
-        times, since = (torch.tensor([each]) for each in names_before(forms, prefix))
+        named = names_before(forms, prefix, backward=backward)
+        times, since = (torch.tensor([each]) for each in named)
         added = None if naming is None else naming.source_scores(times, since, known.mask_BR)
         log_word, log_relation = model.source(state_1D, known.mask_BR.any(1), added)
         if forms:
@@ -127,7 +147,7 @@ def _steps(
                 added = naming.relation_scores(states, vectors, times[None], since[None])
             log_e = model.relations.log_probs(states, vectors, known.mask_BR, added)
             for relation, its_forms in enumerate(forms):
-                log_a = _form_log_probs(model, state_1D, its_forms, prefix)
+                log_a = _form_log_probs(model, state_1D, its_forms, prefix, backward=backward)
                 for index, form in enumerate(its_forms):
                     yield form, math.exp(log_relation + log_e[0, 0, relation] + log_a[index])
     yield from _word_steps(all_log_probs(model.words, state_1D)[0] + log_word)
@@ -138,15 +158,17 @@ def _form_log_probs(
     state_1D: Tensor,
     forms: list[Words],
     prefix: Words = (),
+    *,
+    backward: bool = False,
 ) -> Tensor:
     features = torch.from_numpy(ToyFeaturiser().vectors(forms)).to(state_1D.dtype)
     query = torch.zeros(len(forms), dtype=torch.long)
     shift = added = None
     if isinstance(model, LatentRelationLM) and model.naming is not None:
-        of_object = (torch.tensor(each) for each in names_before([forms], prefix))
-        shift = model.naming.form_shift(*of_object)
-        of_forms = (torch.tensor(each) for each in names_before([[form] for form in forms], prefix))
-        added = model.naming.form_scores(state_1D, *of_forms, query)
+        of_object = names_before([forms], prefix, backward=backward)
+        shift = model.naming.form_shift(*map(torch.tensor, of_object))
+        of_forms = names_before([[form] for form in forms], prefix, backward=backward)
+        added = model.naming.form_scores(state_1D, *map(torch.tensor, of_forms), query)
     log_probs: Tensor = model.forms.log_probs(
         state_1D, features, query, shift_QW=shift, added_F=added
     )
