@@ -22,9 +22,9 @@ class Calibration:
     kind of name among the objects of the type.
     """
 
-    log_odds: float = 4.0
+    log_odds: float = 5.0
     """Against a hypothesis, in nats: the larger, the fewer statements are found."""
-    word_share: float = 0.25
+    word_share: float = 0.0
     """How much of the log-probability of its words a name costs: the larger, the less it counts
     that a name is rare."""
 
