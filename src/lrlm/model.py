@@ -11,7 +11,7 @@ from lrlm.annotation.annotation import Annotation, BadText
 from lrlm.annotation.score import Score, score
 from lrlm.annotation.streaming import raised
 from lrlm.artifacts import AnyPath
-from lrlm.checking.calibration import DEFAULT_CALIBRATION, Calibration
+from lrlm.checking.calibration import Calibration, calibration_of
 from lrlm.checking.check import THRESHOLD, Checker
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.hypotheses import KnowledgeOfTypes
@@ -338,7 +338,7 @@ class Model:
         return Checker(
             self.run,
             self._known_types[key],
-            calibration=calibration or DEFAULT_CALIBRATION,
+            calibration=calibration or calibration_of(self.run),
             threshold=threshold,
             batch_size=batch_size,
         )

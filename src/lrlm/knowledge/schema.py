@@ -135,7 +135,7 @@ class Schema:
     def types_like(self, types: Iterable[str], *, most: int = 24) -> list[str]:
         """List the types that topics with these types have: these first, then the most shared.
 
-        For a topic without a known type these are the most frequent ones.
+        For a topic without any type these are the most frequent ones.
         """
         own = list(dict.fromkeys(types))[:most]
         shared: Counter[str] = Counter()
@@ -144,8 +144,8 @@ class Schema:
             if known is not None:
                 for other, count in known.together.items():
                     shared[other] += count / known.topics
-        if not shared:
-            return list(dict.fromkeys([*own, *list(self.types)[:most]]))[:most]
+        if not own:
+            return list(self.types)[:most]
         others = [other for other, sum_ in shared.most_common() if sum_ >= _USUAL * len(own)]
         return list(dict.fromkeys([*own, *others]))[:most]
 
