@@ -31,6 +31,7 @@ from lrlm.corpora import LONGEST
 from lrlm.errors import DiskFullError, InputError, LrlmError
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
+from lrlm.runs.pairs import open_run
 from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import topics_for
@@ -56,6 +57,9 @@ class FolderSettings:
     letter_case: str | None = None
     name_rules: tuple[str, ...] | None = None
     """How names are looked for, where not as in the corpus of the run."""
+    backward: Path | str | None = None
+    """A second run, which reads backward."""
+    backward_weight: float | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ def annotate_file(path: Path, *, out: Path, settings: FolderSettings) -> FileRep
     bad_lines = BadLines(max_share=settings.max_bad)
     texts = 0
     try:
-        run = _run(settings.run, settings.device)
+        run = _run(settings.run, settings.backward, settings.backward_weight, settings.device)
         topics = topics_for(run, graph=settings.graph, corpus=settings.corpus)
         linker = LineLinker(
             run, topics, settings.longest, settings.letter_case, settings.name_rules
@@ -156,9 +160,16 @@ def result_name(path: Path) -> str:
 
 
 @lru_cache(maxsize=1)
-def _run(folder: Path | str | None, device: str) -> Run:
+def _run(
+    folder: Path | str | None, backward: Path | str | None, weight: float | None, device: str
+) -> Run:
     """Load the model once a process; without a folder, the one that comes with the package."""
-    return Run.open(SHIPPED if folder is None else folder, device=str(choose_device(device)))
+    return open_run(
+        SHIPPED if folder is None else folder,
+        backward=backward,
+        weight=weight,
+        device=str(choose_device(device)),
+    )
 
 
 def _reports(
@@ -201,6 +212,8 @@ def _prepare(out: Path, settings: FolderSettings) -> None:
         "longest": settings.longest,
         "letter_case": settings.letter_case,
         "name_rules": None if settings.name_rules is None else list(settings.name_rules),
+        "backward": _told(settings.backward),
+        "backward_weight": settings.backward_weight,
     }
     if not (out / MANIFEST).exists():
         out.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -239,6 +252,7 @@ def _for_any_process(settings: FolderSettings) -> FolderSettings:
         run=_absolute(settings.run),
         graph=_absolute(settings.graph),
         corpus=_absolute(settings.corpus),
+        backward=_absolute(settings.backward),
     )
 
 

@@ -14,6 +14,8 @@ from rich.markup import escape
 from lrlm.artifacts import new_file
 from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
 from lrlm.cli.options import (
+    Backward,
+    BackwardWeight,
     Device,
     MaxBad,
     OutputFile,
@@ -128,6 +130,8 @@ def annotate(
             show_default="as in the run's corpus",
         ),
     ] = None,
+    backward: Backward = None,
+    backward_weight: BackwardWeight = None,
     device: Device = "auto",
 ) -> None:
     """Find the names in a text, and say which facts about its topic they come from.
@@ -164,7 +168,17 @@ def annotate(
         from lrlm.annotation.folders import FolderSettings
 
         settings = FolderSettings(
-            run, graph, corpus, threshold or 0.0, most, max_bad, device, letter_case, rules
+            run,
+            graph,
+            corpus,
+            threshold or 0.0,
+            most,
+            max_bad,
+            device,
+            letter_case,
+            rules,
+            backward,
+            backward_weight,
         )
         _annotate_folder(Path(jsonl), place, settings, engine, master)
         return
@@ -178,7 +192,7 @@ def annotate(
             text = _read_text(source, where=text_place, longest=most)
     with progress_of("texts") as progress:
         progress("loading the model", 0, 0)
-        model = load(run, device=device)
+        model = load(run, backward=backward, backward_weight=backward_weight, device=device)
         topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
         if topic is not None:
             progress("annotating", 0, 0)

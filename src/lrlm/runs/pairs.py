@@ -58,12 +58,20 @@ class PairFit:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def open_pair(
-    forward: AnyPath, backward: AnyPath, *, weight: float | None = None, device: str = "cpu"
+def open_run(
+    folder: AnyPath,
+    *,
+    backward: AnyPath | None = None,
+    weight: float | None = None,
+    device: str = "cpu",
 ) -> Run:
-    """Open two runs that read the same texts, the first with the second as its partner."""
-    first, second = Run.open(forward, device=device), Run.open(backward, device=device)
-    return paired(first, second, weight=weight)
+    """Open a run, with another one as its partner where one is named."""
+    run = Run.open(folder, device=device)
+    if backward is None:
+        if weight is not None:
+            raise InputError("there is a weight for a backward run, but no backward run is named")
+        return run
+    return paired(run, Run.open(backward, device=device), weight=weight)
 
 
 def paired(forward: Run, backward: Run, *, weight: float | None = None) -> Run:
