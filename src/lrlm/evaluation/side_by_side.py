@@ -31,7 +31,7 @@ from lrlm.evaluation.significance import Significance, compare
 from lrlm.models import ScoredDocument
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
-from lrlm.runs.pairs import paired
+from lrlm.runs.pairs import WEIGHT_ALONE, paired
 from lrlm.runs.reading import with_partner
 from lrlm.runs.run import Run
 from lrlm.runs.topics import training_corpus
@@ -128,6 +128,8 @@ def evaluate(
     if backward is not None:
         second = Run.open(backward, device=str(choose_device(device)))
         opened = [paired(run, second, weight=backward_weight) for run in opened]
+    elif backward_weight is not None:
+        raise InputError(WEIGHT_ALONE)
     evaluated = corpus_for(opened, corpus)
     evaluated.require((split,))
     progress(f"reading {split}", 0, 0)
