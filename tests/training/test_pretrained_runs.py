@@ -300,5 +300,5 @@ def test_a_small_backward_model_is_the_partner_of_a_pretrained_one(
         ]
 
     assert words(one) != pytest.approx(words(both), rel=1e-3)
-    evaluation = lrlm.evaluate(forward, backward=backward, gold=True)
+    evaluation = lrlm.evaluate(forward, backward=backward, corpus=world / "corpus")
     assert evaluation.runs[0].direction == "both"
