@@ -22,6 +22,7 @@ from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.generation.options import OptionArguments, options_of
 from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.runs.devices import choose_device
+from lrlm.runs.pairs import open_run
 from lrlm.runs.run import Run
 from lrlm.runs.schemas import schema_for
 from lrlm.runs.shipped import SHIPPED
@@ -30,19 +31,36 @@ from lrlm.topics.index import TopicIndex, TopicSource
 from lrlm.topics.ranking import MOST_CANDIDATES, Prior, TopicRanking, rank_topics
 
 
-def load(run: AnyPath | None = None, *, device: str = "auto") -> "Model":
+def load(
+    run: AnyPath | None = None,
+    *,
+    backward: AnyPath | None = None,
+    backward_weight: float | None = None,
+    device: str = "auto",
+) -> "Model":
     """Load a trained model; without a folder, the small one that comes with the package.
 
-    `run` is a folder that training wrote, or what `lrlm.train` gave back. `device` is cpu, cuda,
-    cuda:1 …, or auto: a GPU where there is one.
+    `run` is a folder that training wrote, or what `lrlm.train` gave back. `backward` is another
+    one, of a model that reads texts backward: annotations then come from both readings together.
+    `backward_weight` is how much the second counts, by default what was fitted for the two
+    (`lrlm.evaluation.fit_pair`), else 1. `device` is cpu, cuda, cuda:1 …, or auto: a GPU where
+    there is one.
 
     >>> lrlm.load()
     Model('.../miniworld', kind='lrlm')
     """
-    if not isinstance(run, str | PathLike | None):
-        raise InputError(f"a run is named by its folder, not by {run!r}")
+    for named in (run, backward):
+        if not isinstance(named, str | PathLike | None):
+            raise InputError(f"a run is named by its folder, not by {named!r}")
     folder = SHIPPED if run is None else Path(run)
-    return Model(Run.open(folder, device=str(choose_device(device))))
+    return Model(
+        open_run(
+            folder,
+            backward=backward,
+            weight=backward_weight,
+            device=str(choose_device(device)),
+        )
+    )
 
 
 class Model:

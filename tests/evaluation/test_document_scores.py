@@ -90,6 +90,21 @@ def test_one_reading_gives_what_three_would(kind: str, backbone: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "backbone"), MODELS)
+def test_a_model_that_reads_backward_is_scored_alike(kind: str, backbone: str) -> None:
+    model = make_model(kind, backbone)
+    reader = replace(encoder(), backward=True)
+    found = score_documents(model, reader, collator(4), documents(), unknown_words=UNKNOWN_WORDS)
+    expected = document_nats(model, collator().windows(list(reader.encode(documents()))))
+    nats = [each.nats(count_end=True) for each in found]
+    assert nats == pytest.approx(expected.nats_B.tolist(), abs=1e-6)
+    ends = [each.end_nats for each in found]
+    assert ends == pytest.approx(expected.end_nats_B.tolist(), abs=1e-9)
+    for one, other in zip(found, score_toys(model), strict=True):
+        assert (one.words, one.inside_words) == (other.words, other.inside_words)
+        assert (one.unknown_words, one.lost_candidates) == (other.unknown_words, 0)
+
+
+@pytest.mark.parametrize(("kind", "backbone"), MODELS)
 def test_batches_and_windows_do_not_matter(kind: str, backbone: str) -> None:
     model = make_model(kind, backbone)
     expected = score_toys(model)

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import lrlm
+from lrlm.annotation.annotation import ExplanationKind
 from lrlm.errors import FormatError, InputError, StoppedError
 from lrlm.models.kept_readings import PARTS, SCORES, STATES, ReadingStore
 from lrlm.runs.packing import pack
@@ -20,6 +21,7 @@ from lrlm.training.reading_once import RECORD, OnceReader
 from tests.generators.tiny_backbones import save_tiny_llama
 from tests.generators.tiny_language_models import byte_level_bpe
 from tests.golden import towns
+from tests.training import tiny
 
 TOPIC = lrlm.Topic(
     "Aldermoor",
@@ -268,3 +270,35 @@ def test_unseen_objects_are_not_all_alike(train: Train) -> None:
     )
     for one, other in ((1, 2), (1, 3), (2, 3)):
         assert not torch.allclose(vectors_1RW[0, one], vectors_1RW[0, other])
+
+
+def test_a_small_backward_model_is_the_partner_of_a_pretrained_one(
+    train: Train, world: Path, tmp_path: Path
+) -> None:
+    """One reads subwords and the other words; the lattice is that of the subwords."""
+    forward = train()
+    backward = lrlm.train(
+        world / "corpus",
+        tmp_path / "backward",
+        direction="backward",
+        configure=tiny.configured(*tiny.SETTINGS),
+        features_cache=tmp_path / "cache",
+    )
+    alone, pair = lrlm.load(forward), lrlm.load(forward, backward=backward, backward_weight=0.5)
+    one, both = alone.annotate(TEXT, TOPIC), pair.annotate(TEXT, TOPIC)
+    assert [span.text for span in both.spans] == ["Aldermoor", "Amber", "Amber", "1200"]
+    assert both.nats == pytest.approx(one.nats, abs=1e-6)
+    assert pair.score(TEXT, TOPIC).nats == pytest.approx(alone.score(TEXT, TOPIC).nats, abs=1e-6)
+
+    def words(annotation: lrlm.Annotation) -> list[float]:
+        """How probable it is that each span was written word by word."""
+        return [
+            explanation.probability
+            for span in annotation.spans
+            for explanation in span.explanations
+            if explanation.kind is ExplanationKind.WORDS
+        ]
+
+    assert words(one) != pytest.approx(words(both), rel=1e-3)
+    evaluation = lrlm.evaluate(forward, backward=backward, corpus=world / "corpus")
+    assert evaluation.runs[0].direction == "both"

@@ -31,6 +31,7 @@ from lrlm.corpora import LONGEST
 from lrlm.errors import DiskFullError, InputError, LrlmError
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
+from lrlm.runs.pairs import open_run
 from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import topics_for
@@ -58,6 +59,9 @@ class FolderSettings:
     """How names are looked for, where not as in the corpus of the run."""
     copy_odds: float | None = None
     """The odds of copying, where not those of the run."""
+    backward: Path | str | None = None
+    """A second run, which reads backward."""
+    backward_weight: float | None = None
 
 
 @dataclass(frozen=True)
@@ -205,14 +209,17 @@ def result_name(path: Path) -> str:
 
 @lru_cache(maxsize=1)
 def _begun(settings: FolderSettings, work: FolderWork) -> tuple[Run, LineWork]:
-    """Load the model once a process, and make ready what is done with it."""
-    run = _run(settings.run, settings.device)
+    """Load the model once a process, and make ready what is done with it.
+
+    Without a folder, it is the model that comes with the package.
+    """
+    run = open_run(
+        SHIPPED if settings.run is None else settings.run,
+        backward=settings.backward,
+        weight=settings.backward_weight,
+        device=str(choose_device(settings.device)),
+    )
     return run, work.begin(run, settings)
-
-
-def _run(folder: Path | str | None, device: str) -> Run:
-    """Load the model; without a folder, the one that comes with the package."""
-    return Run.open(SHIPPED if folder is None else folder, device=str(choose_device(device)))
 
 
 def _reports(
@@ -256,6 +263,8 @@ def _prepare(out: Path, settings: FolderSettings, work: FolderWork) -> None:
         "letter_case": settings.letter_case,
         "name_rules": None if settings.name_rules is None else list(settings.name_rules),
         "copy_odds": settings.copy_odds,
+        "backward": _told(settings.backward),
+        "backward_weight": settings.backward_weight,
     }
     if not (out / MANIFEST).exists():
         out.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -294,6 +303,7 @@ def _for_any_process(settings: FolderSettings) -> FolderSettings:
         run=_absolute(settings.run),
         graph=_absolute(settings.graph),
         corpus=_absolute(settings.corpus),
+        backward=_absolute(settings.backward),
     )
 
 

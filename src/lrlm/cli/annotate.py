@@ -9,6 +9,8 @@ import typer
 
 from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
 from lrlm.cli.options import (
+    Backward,
+    BackwardWeight,
     CopyOdds,
     Device,
     MaxBad,
@@ -95,6 +97,8 @@ def annotate(
     letter_case: LetterCaseOfNames = None,
     name_rules: RulesOfNames = None,
     copy_odds: CopyOdds = None,
+    backward: Backward = None,
+    backward_weight: BackwardWeight = None,
     device: Device = "auto",
 ) -> None:
     """Find the names in a text, and say which facts about its topic they come from.
@@ -129,6 +133,8 @@ def annotate(
             letter_case,
             rules,
             copy_odds,
+            backward,
+            backward_weight,
         )
         _annotate_folder(Path(jsonl), place, settings, engine, master)
         return
@@ -142,7 +148,7 @@ def annotate(
             text = read_text(source, where=text_place, longest=most)
     with progress_of("texts") as progress:
         progress("loading the model", 0, 0)
-        model = load(run, device=device)
+        model = load(run, backward=backward, backward_weight=backward_weight, device=device)
         topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
         if topic is not None:
             progress("annotating", 0, 0)

@@ -21,6 +21,7 @@ from lrlm.cli import (
     generate,
     kg,
     pack,
+    pair,
     report,
     serve,
     train,
@@ -53,6 +54,7 @@ app.command(
 app.command("evaluate", epilog="Example: lrlm evaluate runs/vanilla runs/lrlm --plot bins.png")(
     evaluate.evaluate
 )
+app.command("pair", epilog="Example: lrlm pair runs/lrlm runs/backward")(pair.pair)
 app.command("report", epilog="Example: lrlm report runs/vanilla runs/lrlm --out report")(
     report.report
 )

@@ -7,7 +7,7 @@ import typer
 
 from lrlm.artifacts import replace_file
 from lrlm.cli.console import output, progress_of
-from lrlm.cli.options import Device
+from lrlm.cli.options import Backward, BackwardWeight, Device
 from lrlm.cli.outputs import check_writable, tell_written
 from lrlm.plain_data import json_text
 
@@ -79,12 +79,15 @@ def evaluate(
     count_end: Annotated[
         bool, typer.Option("--count-end", help="Count the end of each document (</s>) as a token.")
     ] = False,
+    backward: Backward = None,
+    backward_weight: BackwardWeight = None,
     device: Device = "auto",
 ) -> None:
     """Compare trained models: perplexity, significance, and quality of their annotations.
 
     Perplexity is per word of the corpus, so runs with different vocabularies or tokens stand in one
-    table. A run whose training corpus was linked in another way reads the texts linked anew.
+    table. A run whose training corpus was linked in another way reads the texts linked anew. With
+    --backward, annotations are those of each run together with the backward one.
     """
     from lrlm.evaluation.mentions import mention_statistics
     from lrlm.evaluation.side_by_side import evaluate as run_evaluation
@@ -114,6 +117,8 @@ def evaluate(
             runs,
             split=split,
             corpus=corpus,
+            backward=backward,
+            backward_weight=backward_weight,
             documents=documents,
             count_end=count_end,
             gold=gold,

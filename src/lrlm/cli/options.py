@@ -62,6 +62,23 @@ CopyOdds = Annotated[
         show_default="what was fitted for the run, else 0",
     ),
 ]
+Backward = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="RUN",
+        help="A second run, trained with --direction backward: annotations come from both readings"
+        " together.",
+        show_default=False,
+    ),
+]
+BackwardWeight = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="How much the backward run counts.",
+        show_default="as 'lrlm pair' has fitted it, else 1",
+    ),
+]
 OutputFile = Annotated[
     Path | None, typer.Option(metavar="F", help="Output file.", show_default="standard output")
 ]

@@ -28,6 +28,7 @@ from lrlm.evaluation.gold import (
     match_strings,
 )
 from lrlm.evaluation.mentions import MentionStatistics, mention_statistics
+from lrlm.evaluation.pair_fitting import fit_pair
 from lrlm.evaluation.relation_bins import RelationBin, binned_log_probs, relation_bins
 from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.evaluation.side_by_side import evaluate
@@ -57,6 +58,7 @@ __all__ = [
     "contested",
     "evaluate",
     "every_candidate",
+    "fit_pair",
     "inside_perplexity",
     "longest_match",
     "match_strings",

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation
-from lrlm.corpora import Corpus, relink
+from lrlm.corpora import Corpus
 from lrlm.evaluation.annotation_quality import Place, places_of
 from lrlm.evaluation.judged import judge
 from lrlm.evaluation.results import RunResult
+from lrlm.evaluation.side_by_side import documents_for
 from lrlm.runs.reading import read_linked
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument
@@ -51,9 +52,7 @@ def annotated_examples(
     """
     if not documents:
         return []
-    linked = list(documents)
-    if corpus.options != run.link_options:
-        linked = [relink(document, run.link_options) for document in documents]
+    linked = documents_for(corpus, documents, run)
     judged = judge(linked, read_linked(run, linked), run.space, copy_odds=run.copy_odds)
     return [
         AnnotatedExample(

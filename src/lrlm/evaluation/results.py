@@ -44,6 +44,10 @@ class RunResult:
     """What tables call the model, as "LRLM"."""
     backbone_label: str = ""
     """What tables call the backbone, as "LSTM"."""
+    direction: str = "forward"
+    """In which the texts were read: forward, backward, or both."""
+    backward_weight: float | None = None
+    """How much a backward run counts in the annotations; None where there is none."""
     footnote: str = ""
     """What must be known to read the figures; it begins with a mark."""
     is_baseline: bool = False
@@ -169,6 +173,8 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         "name": run.name,
         "model": run.kind,
         "backbone": run.backbone,
+        "direction": run.direction,
+        "backward_weight": run.backward_weight,
         "is_joint_with_one_annotation": run.is_joint,
         "is_relinked": run.is_relinked,
         "candidates": run.candidates,

@@ -1,6 +1,6 @@
 """Evaluate trained models side by side on a split of a corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
@@ -32,6 +32,8 @@ from lrlm.evaluation.significance import Significance, compare
 from lrlm.models import ScoredDocument
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
+from lrlm.runs.pairs import WEIGHT_ALONE, paired
+from lrlm.runs.reading import with_partner
 from lrlm.runs.run import Run
 from lrlm.runs.topics import training_corpus
 from lrlm.text import LinkedDocument
@@ -73,6 +75,15 @@ def corpus_for(runs: Sequence[Run], corpus: Corpus | Path | str | None = None) -
     return training_corpus(first)
 
 
+def documents_for(
+    corpus: Corpus, documents: Iterable[LinkedDocument], run: Run
+) -> list[LinkedDocument]:
+    """Give documents of a corpus as a run reads them: linked anew if its corpus was otherwise."""
+    if corpus.options == run.link_options:
+        return list(documents)
+    return [relink(document, run.link_options) for document in documents]
+
+
 def short_names(runs: Sequence[Run]) -> list[str]:
     """Give each run a name that no other has: the last of its folder, or the whole path."""
     names = [run.folder.resolve().name for run in runs]
@@ -87,6 +98,8 @@ def evaluate(
     *,
     split: str = "test",
     corpus: Corpus | Path | str | None = None,
+    backward: AnyPath | None = None,
+    backward_weight: float | None = None,
     documents: int | None = None,
     count_end: bool = False,
     gold: bool = False,
@@ -100,7 +113,9 @@ def evaluate(
 
     A run whose training corpus was linked in another way reads the texts linked anew as it needs
     them. With `documents`, only the first so many of the split are read. With `count_end`, the end
-    of each document is paid for and counted. With `gold`, the mentions that string matching and the
+    of each document is paid for and counted. With `backward`, the folder of a run that reads
+    backward, the annotations of every run are those of a pair with it (see `lrlm.load`), and
+    perplexity stays the run's own. With `gold`, the mentions that string matching and the
     models claim are compared with the gold mentions of the documents; `copy_odds` are the odds of
     copying there, where not those of each run. With `published_words`, a
     table of probabilities, unknown words that stand there cost what it says.
@@ -113,6 +128,11 @@ def evaluate(
     progress("opening runs", 0, 0)
     published = {} if published_words is None else read_published_words(Path(published_words))
     opened = open_runs(runs, device=str(choose_device(device)))
+    if backward is not None:
+        second = Run.open(backward, device=str(choose_device(device)))
+        opened = [paired(run, second, weight=backward_weight) for run in opened]
+    elif backward_weight is not None:
+        raise InputError(WEIGHT_ALONE)
     evaluated = corpus_for(opened, corpus)
     evaluated.require((split,))
     progress(f"reading {split}", 0, 0)
@@ -182,7 +202,7 @@ class _Texts:
                 frozenset(corpus.distinct_words((split,))),
                 frozenset(corpus.distinct_words()),
             )
-        linked = [relink(document, run.link_options) for document in documents]
+        linked = documents_for(corpus, documents, run)
         distinct = frozenset(word for document in linked for word in document.tokens.words)
         others = (
             word
@@ -217,6 +237,7 @@ def _evaluate_run(
         if not run.model.has_posteriors or not known:
             return
         members, scored = [members[row] for row in known], [scored[row] for row in known]
+        scored = with_partner(run, members, scored, batch_size=batch_size)
         claims = judge(members, scored, space, copy_odds=copy_odds)
         for document, judged in zip(members, claims, strict=True):
             places.extend(places_of(document, judged))
@@ -251,6 +272,8 @@ def _evaluate_run(
         kind=run.kind,
         backbone=run.config.model.backbone.name,
         model_label=run.label,
+        direction=run.direction,
+        backward_weight=None if run.partner is None else run.partner.weight,
         backbone_label=run.config.model.backbone.label,
         footnote=run.model.footnote,
         is_baseline=run.model.is_baseline,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lrlm.artifacts import DRAFT, AnyPath, fingerprint, replace_listed
+from lrlm.artifacts import AnyPath, fingerprint, replace_file
 from lrlm.errors import FormatError, InputError
 from lrlm.plain_data import json_text, read_json, shown
 from lrlm.runs.run import WEIGHTS, Partner, Run
@@ -22,6 +22,7 @@ PARTNER = "partner.json"
 USUAL_WEIGHT = 1.0
 """Where no weight was fitted, both readings count alike."""
 LARGEST_WEIGHT = 10.0
+WEIGHT_ALONE = "there is a weight for a backward run, but no backward run is named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +50,27 @@ class PairFit:
     def save(self, backward: Path) -> None:
         """Keep the fit in the folder of the backward run; one that is there is replaced."""
         content = {"format": FORMAT, "version": VERSION, **self.to_dict()}
-        draft = backward / f".{PARTNER}{DRAFT}"
-        draft.write_text(json_text(content, indent=1) + "\n", encoding="utf-8")
-        replace_listed(draft, backward / PARTNER)
+        replace_file(backward / PARTNER, (json_text(content, indent=1) + "\n").encode())
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def open_pair(
-    forward: AnyPath, backward: AnyPath, *, weight: float | None = None, device: str = "cpu"
+def open_run(
+    folder: AnyPath,
+    *,
+    backward: AnyPath | None = None,
+    weight: float | None = None,
+    device: str = "cpu",
 ) -> Run:
-    """Open two runs that read the same texts, the first with the second as its partner."""
-    first, second = Run.open(forward, device=device), Run.open(backward, device=device)
-    return paired(first, second, weight=weight)
+    """Open a run, with another one as its partner where one is named."""
+    run = Run.open(folder, device=device)
+    if backward is None:
+        if weight is not None:
+            raise InputError(WEIGHT_ALONE)
+        return run
+    return paired(run, Run.open(backward, device=device), weight=weight)
 
 
 def paired(forward: Run, backward: Run, *, weight: float | None = None) -> Run:

@@ -70,6 +70,9 @@ _MODEST_MODEL = 64 << 20
 """Bytes of one matrix that need no reason."""
 _HINT = "train one first ('lrlm train')"
 
+BOTH_WAYS = "both"
+"""The direction of a run with a partner that reads backward."""
+
 Tensors = dict[str, Tensor]
 
 
@@ -276,10 +279,15 @@ class Run:
         return self.config.model.kind
 
     @property
+    def direction(self) -> str:
+        """In which texts are read: forward, backward, or both."""
+        return self.config.model.direction if self.partner is None else BOTH_WAYS
+
+    @property
     def label(self) -> str:
         """What tables call the model, as "LRLM" or "LRLM (backward)"."""
-        direction = self.config.model.direction
-        return self.model.label if direction == FORWARD else f"{self.model.label} ({direction})"
+        label = self.model.label
+        return label if self.direction == FORWARD else f"{label} ({self.direction})"
 
     @property
     def space(self) -> TokenSpace:
