@@ -28,7 +28,8 @@ from lrlm.runs.schemas import schema_for
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import TopicLookup, topics_for
 from lrlm.topics.index import TopicIndex, TopicSource
-from lrlm.topics.ranking import MOST_CANDIDATES, Prior, TopicRanking, rank_topics
+from lrlm.topics.priors import Prior
+from lrlm.topics.ranking import MOST_CANDIDATES, TopicRanking, rank_topics
 
 
 def load(
@@ -153,6 +154,7 @@ class Model:
         *,
         limit: int = 10,
         prior: Prior | None = None,
+        temperature: float | None = None,
         candidates: int = MOST_CANDIDATES,
         longest: int = LONGEST,
         letter_case: str | None = None,
@@ -177,6 +179,7 @@ class Model:
             index,
             limit=limit,
             prior=prior,
+            temperature=temperature,
             candidates=candidates,
             longest=longest,
         )

@@ -1,7 +1,8 @@
 """Which topics a text may be about: those that are named in it, and those whose facts are.
 
     manifest.json     what the index was made from
-    names.*.npy       the dictionary of all names (`lrlm.topics.names`)
+    names/            the dictionary of all names (`lrlm.topics.names`)
+    gapped/           another one, of the first and last words of names of topics
     facts.npy         how many facts each thing has; one that has some is a topic
     first.npy         where the subjects of each thing begin in the next file
     subjects.npy      the topics that have a fact about it
@@ -24,7 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +59,11 @@ _MOST_SUBJECTS = 50_000
 """A name that stands in the facts of more topics says nothing of which one a text is about."""
 _LOG_TITLE_SHARE = math.log(0.5)
 """About half of the names in an article are those of its topic."""
+_OPENING = 400
+"""Characters at the beginning of a text in which names may have other words within."""
+_LONGEST_GAP = 3
+_GAPPED = 10.0
+"""Nats that such a name speaks for its topic."""
 _TITLES_FIRST = 4
 """One candidate in so many is one whose title stands early, whatever else speaks for it."""
 _TOPICS_BETWEEN_REPORTS = 1000
@@ -129,6 +135,8 @@ class TopicIndex:
     options: LinkOptions
     """How names are looked for."""
     names: NameDictionary
+    gapped: NameDictionary
+    """The first and the last word of names of topics, which others may stand between."""
     facts_E: Numbers
     first_E1: Integers
     subjects_F: Numbers
@@ -211,6 +219,10 @@ class TopicIndex:
                 np.full(len(own), rarity + _LOG_TITLE_SHARE),
                 rarity - np.log(self.facts_E[others] + 1.0),
             ]
+        for thing, place in self._named_with_gaps(text).items():
+            titles.setdefault(thing, place)
+            things.append(np.array([thing]))
+            gains.append(np.array([_GAPPED]))
         if not things:
             return []
         thing_C, place_C = np.unique(np.concatenate(things), return_inverse=True)
@@ -231,6 +243,21 @@ class TopicIndex:
             Candidate(self.id(thing), overlap[thing], titles.get(thing))
             for thing in sorted(chosen, key=order)
         ]
+
+    def _named_with_gaps(self, text: str) -> dict[int, int]:
+        """Find topics whose names are written with more words within: "Joan Marie Jett".
+
+        Each is given with its first place.
+        """
+        tokens = cuts_of_text(text[:_OPENING], self.options)[0]
+        words = tokens.words
+        found: dict[int, int] = {}
+        for start, word in enumerate(words):
+            for last in words[start + 2 : start + 2 + _LONGEST_GAP]:
+                for each in self.gapped.find([word, last]):
+                    for thing in self.gapped.things(each.name).tolist():
+                        found.setdefault(thing, tokens.starts[start])
+        return found
 
     def _subjects(self, things: Integers) -> Integers:
         """Give the topics that have facts about things, each once; none where they are many."""
@@ -258,6 +285,7 @@ class _Builder:
     def __init__(self, options: LinkOptions) -> None:
         self._options = options
         self._names = NameDictionaryBuilder()
+        self._gapped = NameDictionaryBuilder()
         self._number_of: dict[int, int] = {}
         self._facts = array("I")
         self._objects, self._subjects = array("I"), array("I")
@@ -267,6 +295,10 @@ class _Builder:
     def add(self, topic: Topic) -> None:
         subject = self._number(topic.id, topic.names)
         self._facts[subject] += len(topic.relations)
+        for name in topic.names if topic.relations else ():
+            for words in cut_form(name, self._options):
+                if len(words) > 1 and words[0][0].isalnum() and words[-1][0].isalnum():
+                    self._gapped.add((words[0], words[-1]), subject)
         for relation in topic.relations:
             self._objects.append(self._number(relation.object, relation.forms))
             self._subjects.append(subject)
@@ -292,6 +324,7 @@ class _Builder:
             source=source,
             options=self._options,
             names=self._names.build(),
+            gapped=self._gapped.build(),
             facts_E=np.frombuffer(self._facts, dtype=np.uint32),
             first_E1=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
             subjects_F=subjects[np.argsort(objects, kind="stable")],
@@ -334,31 +367,40 @@ class _TopicsOfCorpus(ListedTopics):
 
 
 _ARRAYS = ("facts_E", "first_E1", "subjects_F", "ids", "ends_E")
-_NAMES = ("beginnings", "names_K", "first_K1", "things_P")
+_DICTIONARIES = ("names", "gapped")
+_OF_A_DICTIONARY = ("beginnings", "names_K", "first_K1", "things_P")
 
 
 def _file(name: str) -> str:
-    """Name the file of an array."""
-    stem = name.partition("_")[0]
-    return f"names.{stem}.npy" if name in _NAMES else f"{stem}.npy"
+    """Name the file of an array; the shape in its name is left out."""
+    return f"{name.partition('_')[0]}.npy"
 
 
 def _save(index: TopicIndex, folder: Path, made_from: dict[str, object]) -> None:
-    for owner, names in ((index, _ARRAYS), (index.names, _NAMES)):
-        for name in names:
-            np.save(folder / _file(name), getattr(owner, name), allow_pickle=False)
+    for name in _ARRAYS:
+        np.save(folder / _file(name), getattr(index, name), allow_pickle=False)
+    for dictionary in _DICTIONARIES:
+        (folder / dictionary).mkdir()
+        for name in _OF_A_DICTIONARY:
+            values = getattr(getattr(index, dictionary), name)
+            np.save(folder / dictionary / _file(name), values, allow_pickle=False)
     write_manifest(
         folder, format=FORMAT, version=VERSION, **made_from, files=fingerprints_in(folder)
     )
 
 
 def _open(folder: Path, source: TopicSource, options: LinkOptions) -> TopicIndex:
-    """Map the files into memory, as plain arrays: those of `np.memmap` are slow to look at."""
+    """Map the files into memory."""
     hint = "remove the folder, and it is made again"
     check_files(folder, read_manifest(folder, format=FORMAT, version=VERSION, hint=hint))
-    arrays = {
-        name: np.load(folder / _file(name), mmap_mode="r", allow_pickle=False).view(np.ndarray)
-        for name in (*_ARRAYS, *_NAMES)
-    }
-    names = NameDictionary(**{name: arrays[name] for name in _NAMES})
-    return TopicIndex(source, options, names, **{name: arrays[name] for name in _ARRAYS})
+    dictionaries = (
+        NameDictionary(*(_mapped(folder / each / _file(name)) for name in _OF_A_DICTIONARY))
+        for each in _DICTIONARIES
+    )
+    arrays = (_mapped(folder / _file(name)) for name in _ARRAYS)
+    return TopicIndex(source, options, *dictionaries, *arrays)
+
+
+def _mapped(path: Path) -> Any:
+    """Map a file as a plain array: one of `np.memmap` is slow to look at."""
+    return np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)

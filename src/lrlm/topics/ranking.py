@@ -1,12 +1,12 @@
 """Rank the topics that a text may be about by how probable they make it.
 
-P(topic | text) ∝ P(text | topic) · P(topic): the model says how probable the text is about each
-candidate, and the prior how probable each topic is before anything was read. A model whose states
+P(topic | text) ∝ P(text | topic)^(1 / temperature) · P(topic): the model says how probable the text
+is about each candidate, and the prior how probable each topic is before that. A model whose states
 do not depend on the topic reads the text once; only what it may copy is scored anew for each topic.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +21,11 @@ from lrlm.look import clipped
 from lrlm.models import lattice_of, read_documents
 from lrlm.models.kept_readings import read_part
 from lrlm.models.vanilla import VanillaLM
-from lrlm.plain_data import json_text, shown
+from lrlm.plain_data import json_text
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument
 from lrlm.topics.index import TopicIndex
+from lrlm.topics.priors import Prior, TitleInOpening, log_weight
 
 FORMAT = "lrlm topics"
 VERSION = 1
@@ -35,9 +36,8 @@ SURE = 0.9
 MOST_CANDIDATES = 64
 """Topics that the model compares, unless more are asked for."""
 
-Prior = Mapping[str, float] | Callable[[Topic, str], float]
-"""How probable topics are before the text is read, up to a factor: weights by id, 1 where there is
-none, or a function of a topic and the text."""
+_EVIDENCE = 0.6
+"""How much of a nat counts in a text of one word; see `usual_temperature`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,25 +137,34 @@ def rank_topics(
     *,
     limit: int = 10,
     prior: Prior | None = None,
+    temperature: float | None = None,
     candidates: int = MOST_CANDIDATES,
     longest: int = LONGEST,
 ) -> TopicRanking:
-    """Find the topics that a text may be about, and rank them exactly."""
+    """Find the topics that a text may be about, and rank them."""
     check_text(text, longest=longest)
     check_knows_topics(run)
     if limit < 1 or candidates < 1:
         raise InputError(f"the limit must be at least 1, not {min(limit, candidates)}")
+    if temperature is not None and not 0 < temperature < math.inf:
+        raise InputError(f"the temperature must be a number above 0, not {temperature!r}")
     if not len(index) or not len(index.names):
         raise InputError("there is no topic with facts and names that a text could be about")
+    if temperature is None:
+        temperature = usual_temperature(len(cuts_of_text(text, index.options)[0]))
     found = index.candidates(text, most=max(candidates, limit))
     topics = [index.topic(candidate.id) for candidate in found]
-    log_weights = [_log_weight(prior, topic, text) for topic in topics]
+    prior = TitleInOpening(index.options.profile) if prior is None else prior
+    log_weights = [log_weight(prior, topic, text) for topic in topics]
     documents = [_linked(run, text, topic, index, longest) for topic in topics]
     if run.model.has_posteriors:
         documents.append(_about_nothing(text, index))
-        log_weights.append(0.0)
+        log_weights.append(min(log_weights, default=0.0))
     log_probs = log_probs_of(run, documents)
-    joint = [log_prob + weight for log_prob, weight in zip(log_probs, log_weights, strict=True)]
+    joint = [
+        log_prob / temperature + weight
+        for log_prob, weight in zip(log_probs, log_weights, strict=True)
+    ]
     shares = _shares(joint)
     order = sorted(range(len(topics)), key=lambda number: -joint[number])
     matches = [
@@ -173,6 +182,17 @@ def check_knows_topics(run: Run) -> None:
             f"{run.folder} holds a {run.model.label}, to which every text is as probable about one"
             " topic as about another; finding topics needs a model that knows facts, such as LRLM"
         )
+
+
+def usual_temperature(words: int) -> float:
+    """Give what the log-likelihoods of a text of so many words are divided by.
+
+    The names in a text do not come independently of one another, and a model has only seen texts
+    about the right topic; as they are, likelihoods would be sure of everything. What a text tells
+    grows with the root of its length: so it was found on the validation articles of a corpus of
+    Wikipedia introductions, where it gives topics the best probabilities.
+    """
+    return max(math.sqrt(words) / _EVIDENCE, 1.0)
 
 
 def log_probs_of(run: Run, documents: Sequence[LinkedDocument]) -> list[float]:
@@ -229,17 +249,6 @@ def _about_nothing(text: str, index: TopicIndex) -> LinkedDocument:
     """Give a text as it is about nothing that is known: every word of it is just a word."""
     tokens = cuts_of_text(text, index.options)[0]
     return LinkedDocument("", "", "", text, tokens, (), ())
-
-
-def _log_weight(prior: Prior | None, topic: Topic, text: str) -> float:
-    if prior is None:
-        return 0.0
-    weight = prior.get(topic.id, 1.0) if isinstance(prior, Mapping) else prior(topic, text)
-    if not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-        raise InputError(
-            f"the prior of the topic {topic.id!r} must be a number from 0 on, not {shown(weight)}"
-        )
-    return math.log(weight) if weight else -math.inf
 
 
 def _shares(log_values: Sequence[float]) -> list[float]:
