@@ -47,6 +47,13 @@ class LinkableRelation:
     """`A(object)`, the canonical form first."""
     texts: tuple[str, ...]
     """Each form as it was written before it was cut into words."""
+    label: str = ""
+    """What people call the type; without a label, the type is its own name."""
+
+    def __post_init__(self) -> None:
+        """Call a type that has no label by itself."""
+        if not self.label:
+            object.__setattr__(self, "label", self.type)
 
 
 @dataclass(frozen=True, slots=True)
