@@ -13,7 +13,7 @@ from lrlm.knowledge.data_frames import table_of_frame
 DAY = date(1954, 7, 31)
 
 
-@pytest.fixture(params=[pytest.param("pandas", marks=pytest.mark.extra), "polars"])
+@pytest.fixture(params=["pandas", "polars"])
 def frames(request: pytest.FixtureRequest) -> Any:
     return pytest.importorskip(request.param, reason=f"{request.param} is not installed")
 
@@ -78,20 +78,17 @@ def test_what_is_wrong_is_told_of_the_frame(frames: Any) -> None:
 # The index of pandas
 
 
-@pytest.mark.extra
 def test_an_index_of_texts_are_the_ids(pandas: Any) -> None:
     for index in (["K2"], pandas.Index(["K2"], name="peak")):
         frame = pandas.DataFrame({"country": ["Pakistan"]}, index=index)
         assert facts(frame) == {"K2": {"country": "Pakistan"}}
 
 
-@pytest.mark.extra
 def test_an_index_that_counts_the_rows_is_left_out(pandas: Any) -> None:
     frame = pandas.DataFrame({"name": ["K2", "Lhotse"], "country": ["Pakistan", "Nepal"]})
     assert facts(frame[frame.country == "Nepal"]) == {"Lhotse": {"country": "Nepal"}}
 
 
-@pytest.mark.extra
 def test_a_column_of_ids_counts_before_the_index(pandas: Any) -> None:
     frame = pandas.DataFrame({"id": ["Q43512"], "country": ["Pakistan"]}, index=["K2"])
     assert facts(frame) == {"Q43512": {"country": "Pakistan"}}
@@ -99,7 +96,6 @@ def test_a_column_of_ids_counts_before_the_index(pandas: Any) -> None:
     assert facts(frame) == {"Q43512": {"country": "Pakistan", "called": "K2"}}
 
 
-@pytest.mark.extra
 def test_categories_and_missing_integers(pandas: Any) -> None:
     country = pandas.Categorical(["Pakistan", "Nepal"])
     height = pandas.array([8611, None], dtype="Int64")
@@ -110,14 +106,12 @@ def test_categories_and_missing_integers(pandas: Any) -> None:
     }
 
 
-@pytest.mark.extra
 def test_three_columns_without_names_are_triples(pandas: Any) -> None:
     assert facts(pandas.DataFrame([["K2", "country", "Pakistan"]])) == {
         "K2": {"country": "Pakistan"}
     }
 
 
-@pytest.mark.extra
 @pytest.mark.parametrize("columns", [["name", "x", "x"], ["name", "x", "y"]])
 def test_columns_that_cannot_be_read(pandas: Any, columns: list[str]) -> None:
     frame = pandas.DataFrame([["K2", "a", 5], ["Lhotse", 5, "a"]], columns=columns)
