@@ -2,9 +2,10 @@
 
 `DATA` is a folder with `triples.tsv.gz`, `surface_forms.tsv.gz`, `articles.train.jsonl.gz` and
 `articles.valid.jsonl.gz`. Cuts of its first training articles are linked, and each backbone is
-trained on each of them with the settings that `lrlm train` chooses; all are validated with the same
-articles. What was measured goes to `DIR/little_data.jsonl`, a line as soon as a run ends, and is
-not measured again when the command is given again; `DIR/little_data.svg` is drawn from it.
+trained on each of them with the settings that `lrlm train` chooses, for as many minutes as the cut
+is given; all are validated with the same articles. What was measured goes to
+`DIR/little_data.jsonl`, a line as soon as a run ends, and is not measured again when the command is
+given again; `DIR/little_data.svg` is drawn from it.
 
 A backbone is a name (lstm, transformer-xl) or the folder, file or hub id of a pretrained model.
 """
@@ -24,7 +25,9 @@ import lrlm
 from lrlm.backbones import BACKBONES, BackboneConfig
 
 CUTS = (30, 100, 300, 1000, 8000)
-VALIDATED = 300
+MINUTES = (1.0, 1.0, 2.0, 3.0, 10.0)
+"""How long each cut is trained at most."""
+VALIDATED = 100
 """Articles of the validation split."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 """Of Okabe and Ito: told apart by everybody."""
@@ -60,7 +63,14 @@ def backbone_of(name: str) -> str | BackboneConfig:
 
 
 def measure(
-    corpus: lrlm.Corpus, out: Path, *, model: str, backbone: str, size: str, articles: int
+    corpus: lrlm.Corpus,
+    out: Path,
+    *,
+    model: str,
+    backbone: str,
+    size: str,
+    articles: int,
+    minutes: float,
 ) -> dict[str, Any]:
     """Train one model, and say how good it became and what that took."""
     wall, cpu = time.perf_counter(), time.process_time()
@@ -70,6 +80,7 @@ def measure(
         model=model,
         backbone=backbone_of(backbone),
         size=size,
+        minutes=minutes,
         features_cache=out / "features",
         resume=True,
     )
@@ -78,6 +89,7 @@ def measure(
         "model": model,
         "backbone": backbone,
         "size": size,
+        "minutes": minutes,
         "perplexity": run.perplexity,
         "epochs": run.position.epoch,
         "updates": run.position.updates,
@@ -123,6 +135,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--articles", type=int, nargs="+", default=CUTS)
+    parser.add_argument("--minutes", type=float, nargs="+", default=MINUTES, help="of each cut")
     parser.add_argument("--backbones", nargs="+", default=["lstm", "transformer-xl"])
     parser.add_argument("--models", nargs="+", default=["lrlm", "vanilla"])
     parser.add_argument("--size", default="mini")
@@ -133,8 +146,9 @@ def main() -> None:
     measured = options.out / "little_data.jsonl"
     rows = [json.loads(line) for line in measured.open()] if measured.exists() else []
     done = {tuple(row[key] for key in ("articles", "backbone", "model", "size")) for row in rows}
-    for articles, backbone, model in itertools.product(
-        options.articles, options.backbones, options.models
+    cuts = list(zip(options.articles, options.minutes, strict=True))
+    for (articles, minutes), backbone, model in itertools.product(
+        cuts, options.backbones, options.models
     ):
         if (articles, backbone, model, options.size) in done:
             continue
@@ -145,6 +159,7 @@ def main() -> None:
             backbone=backbone,
             size=options.size,
             articles=articles,
+            minutes=minutes,
         )
         rows.append(row)
         with measured.open("a", encoding="utf-8") as file:

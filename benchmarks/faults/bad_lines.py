@@ -20,6 +20,7 @@ from lrlm.errors import FormatError
 from lrlm.features.openke import read_openke
 from lrlm.knowledge.extract import KnowledgeFile, extract
 from lrlm.knowledge.sources import SourceFormat
+from lrlm.knowledge.sources.tables import layout_of
 from lrlm.knowledge.sources.triples import parse_fact, parse_form, parse_title
 from lrlm.model import load
 from lrlm.runs.topics import MiniworldTopics
@@ -75,16 +76,18 @@ def _try(
     good = [line for place, line in enumerate(lines) if place not in made]
     for place, kind in made.items():
         lines[place] = format_.bad[kind](place + 1)
-    clean.write_bytes(b"\n".join(good) + b"\n")
-    path.write_bytes(b"\n".join(lines) + b"\n")
+    header = [] if format_.header is None else [format_.header]
+    clean.write_bytes(b"\n".join([*header, *good]) + b"\n")
+    path.write_bytes(b"\n".join([*header, *lines]) + b"\n")
     wanted, none = read(clean)
     found, told = read(path)
     failures = [f"{name}: a good line is told: {each}" for each in none]
     reasons = _by_line(told, path)
     for place, kind in made.items():
-        reason = reasons.pop(place + 1, "")
+        line = place + 1 + len(header)
+        reason = reasons.pop(line, "")
         if not reason or len(reason) > _LONGEST_REASON or NOT_ON_A_LINE.search(reason):
-            failures.append(f"{name}, line {place + 1} ({kind}) is told as {reason[:100]!r}")
+            failures.append(f"{name}, line {line} ({kind}) is told as {reason[:100]!r}")
     failures += [f"{name}, line {line}: a good line is told: {reasons[line]}" for line in reasons]
     if found != wanted:
         failures.append(f"{name}: good lines are read otherwise among bad ones")
@@ -124,7 +127,11 @@ def _statements(format_: SourceFormat, folder: Path) -> _Read:
         parts.mkdir(parents=True)
         size = max(50_000, path.stat().st_size // 4)
         found = extract(
-            [KnowledgeFile(path, format_)], parts, language="en", max_bad=0.5, part_bytes=size
+            [KnowledgeFile(path, format_, layout_of(path))],
+            parts,
+            language="en",
+            max_bad=0.5,
+            part_bytes=size,
         )
         rows = [
             row

@@ -8,7 +8,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -88,12 +88,19 @@ def _opened(file: IO[bytes], path: Path) -> Any:
         reason = " ".join(str(error).split())
         raise FormatError(f"{path}: not Parquet, or damaged ({reason})") from None
     for field in parquet.schema_arrow:
-        if pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
+        if _holds_bytes(field.type):
             raise FormatError(f"{path}: the column {field.name!r} holds bytes, not text")
     names = parquet.schema_arrow.names
     if len(set(names)) < len(names):
         raise FormatError(f"{path}: two columns have the same name")
     return parquet
+
+
+def _holds_bytes(type_: Any) -> bool:
+    import pyarrow.types as kinds
+
+    tests = kinds.is_binary, kinds.is_large_binary, kinds.is_binary_view, kinds.is_fixed_size_binary
+    return any(test(type_) for test in tests)
 
 
 def _line(names: Sequence[str], row: Iterable[Any]) -> bytes:
@@ -108,12 +115,11 @@ def _plain(value: Any) -> Any:
         if not math.isfinite(value):
             return None
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    if isinstance(value, datetime) and value.time() == time():
-        value = value.date()
     if isinstance(value, date):
-        return value.isoformat()
+        day = value.date() if isinstance(value, datetime) else value  # texts name the day
+        return day.isoformat()
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, list):
         return [each for each in map(_plain, value) if each is not None]
-    return value
+    return None if isinstance(value, time | timedelta) else value  # no text writes those so

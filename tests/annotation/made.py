@@ -12,9 +12,9 @@ def explanation(
     return Explanation(kind, tuple(Segment(*step) for step in steps), probability)
 
 
-COUNTRY = Fact("country", "Q30", "United States")
-LAND = Fact("land of birth", "Q30", "the United States")
-MARKUP = Fact('ty<pe> "x"', "Q<1>", "Böb")
+COUNTRY = Fact("country", "Q30", "United States", "country")
+LAND = Fact("land of birth", "Q30", "the United States", "land of birth")
+MARKUP = Fact('ty<pe> "x"', "Q<1>", "Böb", 'ty<pe> "x"')
 
 
 def annotation(text: str = TEXT) -> Annotation:

@@ -120,7 +120,7 @@ def test_a_form_is_given_as_it_was_written() -> None:
     )
     (annotation,) = annotate(toy_run(), [link("b a b u", topic)])
     (span,) = annotation.spans
-    assert span.relation.fact == ("likes", "first", "a b")
+    assert span.relation.fact == ("likes", "first", "a b", "likes")
     assert span.text == "a b"
 
 

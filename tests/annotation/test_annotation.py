@@ -79,7 +79,7 @@ def test_a_name_may_be_a_part_of_a_word() -> None:
     """Where the model's tokens are smaller than words."""
     text = "The (Oslo-based) club-Oslo, Oslo"
     tokens = tokenise(text, Profile.SPACES)
-    oslo = Fact("city", "Q585", "Oslo")
+    oslo = Fact("city", "Q585", "Oslo", "city")
     copied = tuple(Segment(start, start + 4, oslo) for start in (5, 22, 28))
     made = replace(annotation(text.replace("Oslo,", "Bo\u0308b,")), text=text, tokens=tokens)
     best = [

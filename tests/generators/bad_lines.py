@@ -35,6 +35,8 @@ class LineFormat:
 
     good: Maker
     bad: Mapping[str, Maker]
+    header: bytes | None = None
+    """A line that comes before all others."""
 
 
 def formats() -> dict[str, LineFormat]:
@@ -46,6 +48,8 @@ def formats() -> dict[str, LineFormat]:
         "articles": _articles(),
         "texts": _texts(),
         "N-Triples": _ntriples(),
+        "N-Triples or N-Quads": _rdf_lines(),
+        "wide table": _wide(),
         "Wikidata JSON": _wikidata(),
     }
 
@@ -243,6 +247,74 @@ def _ntriples() -> LineFormat:
     return _table(
         lambda n, name: f'{subject.replace("{n}", str(n))} {label} "{name} {n}"@en .', faults
     )
+
+
+def _rdf_lines() -> LineFormat:
+    example = "<http://example.org"
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    subject, fact = f"{example}/Q{{n}}>", f"{example}/country>"
+    country, graph = f"{example}/Norway>", f"{example}/graph>"
+    number = "<http://www.w3.org/2001/XMLSchema#integer>"
+    faults = _templates(
+        open_subject=f"{subject[:-1]} {fact} {country} .",
+        open_relation=f"{subject} {fact[:-1]} {country} .",
+        open_object=f"{subject} {fact} {country[:-1]} .",
+        open_graph=f"{subject} {fact} {country} {graph[:-1]} .",
+        no_object=f"{subject} {fact} .",
+        no_relation=f"{subject} {country} .",
+        subject_alone=f"{subject} .",
+        no_stop=f"{subject} {fact} {country}",
+        five_terms=f"{subject} {fact} {country} {graph} {graph} .",
+        no_brackets="Q{n} country Norway .",
+        open_literal=f'{subject} {label} "Zurich .',
+        literal_as_subject=f'"Zurich {{n}}" {label} {country} .',
+        literal_as_relation=f'{subject} "country" {country} .',
+        literal_as_graph=f'{subject} {fact} {country} "here" .',
+        blank_node_as_relation=f"{subject} _:a {country} .",
+        two_literals=f'{subject} {label} "a{{n}}" "b" .',
+        language_without_a_name=f'{subject} {label} "a{{n}}"@ .',
+        data_type_without_brackets=f'{subject} {fact} "5"^^integer .',
+        language_and_data_type=f'{subject} {fact} "5"@en^^{number} .',
+        unknown_escape=f'{subject} {label} "Z\\qrich"@en .',
+        half_a_character_in_escapes=f'{subject} {label} "\\ud83d"@en .',
+        a_character_beyond_all_in_escapes=f'{subject} {label} "\\UFFFFFFFF"@en .',
+        bell_in_escapes=f'{subject} {label} "Os\\u0007lo"@en .',
+        address_that_is_not_whole=f"<Q{{n}}> {fact} {country} .",
+        relation_that_is_not_whole=f"{subject} <country> {country} .",
+        long_address=f"{example}/{'x' * 3000}{{n}}> {fact} {country} .",
+        space_in_an_address=f"{example}/Q {{n}}> {fact} {country} .",
+        bracket_in_an_address=f"{example}/<Q{{n}}> {fact} {country} .",
+        prefix="@prefix : <http://example.org/> . # {n}",
+        turtle=":Q{n} :country :Norway ; :area 5 .",
+        json='{"@id": "Q{n}"}',
+        a_table="Q{n}\tcountry\tNorway",
+    )
+    return _table(
+        lambda n, name: f'{subject.replace("{n}", str(n))} {label} "{name} {n}"@en .', faults
+    )
+
+
+def _wide() -> LineFormat:
+    def line(n: int, name: str) -> str:
+        return f'Q{n},"{name}, called {n}",Norway,{n},1953-05-29'
+
+    faults = _templates(
+        one_cell="Q{n}", two_cells="Q{n},Oslo", four_cells="Q{n},Oslo,Norway,5",
+        six_cells="Q{n},Oslo,Norway,5,1953,1954", twenty_cells="Q{n}" + ",a" * 19,
+        no_id=",Oslo {n},Norway,5,1953", spaces_as_id="  ,Oslo {n},Norway,5,1953",
+        tabs_for_commas="Q{n}\tOslo\tNorway\t5\t1953", semicolons="Q{n};Oslo;Norway;5;1953",
+        open_quote='Q{n},"Oslo,Norway,5,1953', open_last_quote='Q{n},Oslo,Norway,5,"1953',
+        more_behind_a_quote='Q{n},"Oslo"x,Norway,5,1953',
+        quote_within='Q{n},"Os"lo",Norway,5,1953',
+        quote_at_the_end='Q{n},"Oslo","Norway",5,"1953""',
+        commas_alone=",,,,", a_number_with_a_comma="Q{n},Oslo,Norway,8,849,1953",
+        form_feed_in_an_id="Q\x0c{n},Oslo,Norway,5,1953",
+        vertical_tab_in_an_id="Q\x0b{n},Oslo,Norway,5,1953",
+        next_line_in_an_id="Q\x85{n},Oslo,Norway,5,1953",
+        json='{"id": "Q{n}", "name": "Oslo"}', a_triple="<Q{n}> <country> <Norway> .",
+    )  # fmt: skip
+    made = _table(line, faults)
+    return LineFormat(made.good, made.bad, b"id,name,country,height,opened")
 
 
 def _wikidata() -> LineFormat:

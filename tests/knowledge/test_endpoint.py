@@ -79,7 +79,10 @@ def test_wikidata_has_its_own_shape(monkeypatch: pytest.MonkeyPatch) -> None:
         topic = endpoint.topic("Q585")
         assert topic == endpoint.topic("Oslo")
         assert topic.names == ("Oslo", "Kristiania")
-        assert topic.relations == (Relation("P17", "Q20", "Norway"), Relation("P571", "1040"))
+        assert topic.relations == (
+            Relation("P17", "Q20", "Norway", label="country"),
+            Relation("P571", "1040", label="inception"),
+        )
         assert endpoint.relation_label("P571") == "inception"
 
 

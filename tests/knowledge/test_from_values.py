@@ -87,14 +87,6 @@ def test_data_frames() -> None:
     assert k2.names == ("Chogori",)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_frames_of_other_libraries(library: str) -> None:
-    frames = pytest.importorskip(library)
-    frame = frames.DataFrame({"name": ["K2"], "country": ["Pakistan"], "height": [8611]})
-    (k2,) = KnowledgeGraph.from_dataframe(frame).topics()
-    assert [fact.forms[0] for fact in k2.relations] == ["Pakistan", "8,611"]
-
-
 def test_networks() -> None:
     network = nx.MultiDiGraph()
     network.add_node("Q1", name="Everest", height=8849, climbed=date(1953, 5, 29), dry=True)

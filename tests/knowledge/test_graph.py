@@ -17,7 +17,7 @@ import lrlm
 from lrlm.artifacts import rewrite_manifests
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Entity, KnowledgeGraph, Relation
-from lrlm.knowledge import graph as graph_module
+from lrlm.knowledge import rows as rows_module
 from lrlm.knowledge.build import build_graph
 from lrlm.knowledge.index import CHECKS, INDEX
 
@@ -260,7 +260,7 @@ def test_folders_that_are_no_graph(tmp_path: Path, folder: Path) -> None:
 @pytest.fixture
 def large(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the graph, taken for a large one."""
-    monkeypatch.setattr(graph_module, "LARGEST_WHOLE", 0)
+    monkeypatch.setattr(rows_module, "LARGEST_WHOLE", 0)
     shutil.copytree(folder, tmp_path / "large")
     return tmp_path / "large"
 

@@ -8,9 +8,9 @@ from lrlm.annotation.annotation import (
     BadText,
     Explanation,
     ExplanationKind,
-    Fact,
     Segment,
     Span,
+    fact_of,
 )
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
 from lrlm.annotation.streaming import improbable, in_their_places, raised, read_in_order
@@ -100,7 +100,7 @@ def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation
         fact = None
         if candidate is not None:
             relation = document.relations[candidate.relation]
-            fact = Fact(relation.type, relation.object, relation.texts[candidate.form])
+            fact = fact_of(relation, candidate.form)
         return Segment(places.starts[start], places.ends[end - 1], fact)
 
     copied = (explained.candidates[number] for number in explained.best)

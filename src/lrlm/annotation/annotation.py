@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lrlm.errors import InputError, LrlmError
 from lrlm.look import clipped
 from lrlm.plain_data import json_text
-from lrlm.text import Tokens, bits_per_byte, perplexity_per_word
+from lrlm.text import LinkableRelation, Tokens, bits_per_byte, perplexity_per_word
 
 FORMAT = "lrlm annotation"
 VERSION = 1
@@ -39,6 +39,20 @@ class Fact(NamedTuple):
     type: str
     object: str
     form: str
+    label: str
+    """What people call the type; often the type itself."""
+
+    def to_dict(self) -> dict[str, str]:
+        """Give plain values, with a label where the type is not its own name."""
+        content = self._asdict()
+        if self.label == self.type:
+            del content["label"]
+        return content
+
+
+def fact_of(relation: LinkableRelation, form: int) -> Fact:
+    """Say which fact a relation is, with one of its forms."""
+    return Fact(relation.type, relation.object, relation.texts[form], relation.label)
 
 
 class Segment(NamedTuple):
@@ -107,7 +121,7 @@ class Annotation:
     >>> (span,) = annotation.spans
     >>> for explanation in span.explanations:
     ...     print(explanation.kind, explanation.fact, f"{explanation.probability:.3f}")
-    relation Fact(type='capital', object='Oslo', form='Oslo') 1.000
+    relation Fact(type='capital', object='Oslo', form='Oslo', label='capital') 1.000
     words None 0.000
     """
 
@@ -246,7 +260,7 @@ class BadText:
 
 def _type_of(span: Span) -> str:
     (step,) = span.relation.steps
-    return "?" if step.fact is None else step.fact.type
+    return "?" if step.fact is None else step.fact.label
 
 
 def _span_to_dict(span: Span) -> dict[str, Any]:
@@ -275,4 +289,4 @@ def _segment_to_dict(segment: Segment, text: str, *, before: int = 0) -> dict[st
         "end": segment.end,
         "text": text[segment.start - before : segment.end - before],
     }
-    return place if segment.fact is None else {**place, **segment.fact._asdict()}
+    return place if segment.fact is None else {**place, **segment.fact.to_dict()}

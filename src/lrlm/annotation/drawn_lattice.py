@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lrlm.annotation.annotate import check_posteriors
-from lrlm.annotation.annotation import Fact
+from lrlm.annotation.annotation import Fact, fact_of
 from lrlm.errors import InputError
 from lrlm.lattice import best_paths, posteriors
 from lrlm.models import ScoredDocument, lattice_of
@@ -70,7 +70,7 @@ class DrawnLattice:
         content["text"] = self.text[edge.start : edge.end]
         if not math.isfinite(edge.log_score):  # JSON knows no infinity
             content["log_score"] = None
-        return content if edge.fact is None else {**content, **edge.fact._asdict()}
+        return content if edge.fact is None else {**content, **edge.fact.to_dict()}
 
 
 def draw_lattice(
@@ -130,7 +130,7 @@ def lattice_of_part(
     for number, (begin, stop) in enumerate(spans):
         if first <= begin and stop <= last:
             relation = document.relations[facts[number][0]]
-            fact = Fact(relation.type, relation.object, relation.texts[facts[number][1]])
+            fact = fact_of(relation, facts[number][1])
             edges.append(
                 DrawnEdge(
                     begin - first, stop - first, places.starts[begin], places.ends[stop - 1],

@@ -9,7 +9,13 @@ from string import Template
 
 from lrlm.annotation.annotation import Annotation, Explanation, Span
 from lrlm.annotation.score import Score
-from lrlm.annotation.terminal import describe, relation_type, shown_spans, without_overlap
+from lrlm.annotation.terminal import (
+    describe,
+    relation_label,
+    relation_type,
+    shown_spans,
+    without_overlap,
+)
 from lrlm.look import (
     counted,
     fragment,
@@ -52,10 +58,12 @@ def html_fragment(annotation: Annotation, *, threshold: float = 0.5) -> str:
     hue_of = hues(relation_type(span) for span in shown)
     parts, end = [], 0
     for span in shown:
-        name = relation_type(span)
+        hue = hue_of[relation_type(span)]
         lines = (f"{describe(each, span)}: {percent(each.probability)}" for each in _first(span))
         parts.append(html_text(annotation.text[end : span.start]))
-        parts.append(marked_name(span.text, type_=name, hue=hue_of[name], told="\n".join(lines)))
+        parts.append(
+            marked_name(span.text, type_=relation_label(span), hue=hue, told="\n".join(lines))
+        )
         end = span.end
     parts.append(html_text(annotation.text[end:].rstrip()))
     about = f"{annotation.topic} · {_summary(annotation, shown, threshold)}"
@@ -94,11 +102,12 @@ def _summary(annotation: Annotation, shown: Sequence[Span], threshold: float) ->
 
 def _legend(shown: Sequence[Span], hue_of: Mapping[str, int]) -> str:
     counts = dict.fromkeys(hue_of, 0)
+    labels = {relation_type(span): relation_label(span) for span in shown}
     for span in shown:
         counts[relation_type(span)] += 1
     return "".join(
-        f'<li style="--hue:{hue_of[name]}"><b>{html_text(name)}</b> {count:,}</li>'
-        for name, count in counts.items()
+        f'<li style="--hue:{hue_of[type_]}"><b>{html_text(labels[type_])}</b> {count:,}</li>'
+        for type_, count in counts.items()
     )
 
 
@@ -129,9 +138,9 @@ def _mark(id_: str, span: Span, is_mention: bool, hue_of: Mapping[str, int]) -> 
     more = len(span.explanations) - _LISTED
     if more > 0:
         lines += f"<span><i>{more:,} more</i></span>"
-    name = relation_type(span)
     look = (
-        f'class="name" style="--hue:{hue_of[name]}" data-type="{html_text(name)}"'
+        f'class="name" style="--hue:{hue_of[relation_type(span)]}"'
+        f' data-type="{html_text(relation_label(span))}"'
         if is_mention
         else 'class="candidate"'
     )

@@ -93,6 +93,13 @@ def relation_type(span: Span) -> str:
     return fact.type
 
 
+def relation_label(span: Span) -> str:
+    """Say what the type of the most probable relation of a span is called."""
+    fact = span.relation.fact
+    assert fact is not None, "a relation is a copy of a fact"
+    return fact.label
+
+
 def describe(explanation: Explanation, span: Span) -> str:
     """Say how a span came about."""
     if explanation.kind is ExplanationKind.WORDS:
@@ -108,5 +115,5 @@ def describe(explanation: Explanation, span: Span) -> str:
             words = span.text[run[0].start - span.start : run[-1].end - span.start]
             pieces.append(f"“{words}”")
         else:
-            pieces += [f"{step.fact.type} → {step.fact.object}" for step in run if step.fact]
+            pieces += [f"{step.fact.label} → {step.fact.object}" for step in run if step.fact]
     return " + ".join(pieces)

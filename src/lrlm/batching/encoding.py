@@ -253,7 +253,7 @@ class Encoder:
             preface_P=preface.tokens_P,
             left_out_facts=preface.left_out_facts,
             type_names_R=(
-                tuple(type_name(relation.type) for relation in document.relations)
+                tuple(type_name(relation.label) for relation in document.relations)
                 if Parts.NAMES in self.parts
                 else ()
             ),

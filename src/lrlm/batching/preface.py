@@ -52,7 +52,7 @@ class PrefaceConfig:
     def written(self, title: str, relations: Iterable[LinkableRelation]) -> str:
         """Fill the template in with the facts of these relations."""
         facts = (
-            _filled(self.fact, {_TYPE: relation.type, _OBJECT: relation.texts[0]})
+            _filled(self.fact, {_TYPE: relation.label, _OBJECT: relation.texts[0]})
             for relation in relations
             if relation.type != TITLE
         )

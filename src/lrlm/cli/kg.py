@@ -169,12 +169,12 @@ def show(
     with KnowledgeGraph.open(folder) as graph:
         found = graph.topic(graph.find(topic).id, hops=hops, limit=limit, inverse=inverse)
         if not as_json:
-            output.print(topic_table(graph, found))
+            output.print(topic_table(found))
             return
         relations = [
             {
                 "type": relation.type,
-                "label": graph.relation_label(relation.type),
+                "label": relation.label,
                 "object": relation.object,
                 "forms": relation.forms,
             }

@@ -169,6 +169,8 @@ def build_from(
         )
         facts = staging.count_facts()
         doubt_articles(staging, facts, doubts)
+        if staging.graph is not None:
+            writer.type_labels = staging.graph.relation_types()
         counts = _link_all(staging, writer, options, workers=workers, progress=progress)
         doubt_texts(counts[FACTLESS_TEXTS], staging.count_articles(), doubts)
         if staging.graph is not None:

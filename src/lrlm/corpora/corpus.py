@@ -2,6 +2,7 @@
 
     manifest.json      what made it, from which inputs, its options and statistics
     words.json         every word of the training texts with its count
+    types.json         what relation types are called; only where they are not their own names
     train.parquet      one row a document; the columns are those of `SCHEMA`
     valid.parquet
     test.parquet
@@ -34,6 +35,7 @@ from lrlm.corpora.statistics import SplitStatistics, figures
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Topic
 from lrlm.knowledge.topic import near_matches
+from lrlm.plain_data import read_json
 from lrlm.text import Tokens, Vocabulary
 from lrlm.text.document import GoldMention, LinkableRelation, LinkedDocument, Mention
 from lrlm.text_files import reading
@@ -42,6 +44,7 @@ FORMAT = "lrlm corpus"
 VERSION = 1
 SPLITS = ("train", "valid", "test")
 WORDS = "words.json"
+TYPES = "types.json"
 
 _HINT = "make one with 'lrlm corpus build' or 'lrlm corpus miniworld'"
 _DOCUMENTS_AT_ONCE = 256
@@ -102,8 +105,14 @@ def to_table(documents: Iterable[LinkedDocument]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def from_table(table: pa.Table | pa.RecordBatch) -> Iterator[LinkedDocument]:
-    """Read documents back from the corpus's columns."""
+def from_table(
+    table: pa.Table | pa.RecordBatch, labels: Mapping[str, str] | None = None
+) -> Iterator[LinkedDocument]:
+    """Read documents back from the corpus's columns; `labels` say what relation types are called.
+
+    A type without a label is its own name.
+    """
+    labels = labels or {}
     for row in table.to_pylist():
         yield LinkedDocument(
             id=row["id"],
@@ -117,6 +126,7 @@ def from_table(table: pa.Table | pa.RecordBatch) -> Iterator[LinkedDocument]:
                     relation["object"],
                     tuple(tuple(form) for form in relation["forms"]),
                     tuple(relation["texts"]),
+                    labels.get(relation["type"], relation["type"]),
                 )
                 for relation in row["relations"]
             ),
@@ -133,6 +143,9 @@ class CorpusWriter:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.statistics: dict[str, SplitStatistics] = {}
+        self.type_labels: Mapping[str, str] = {}
+        """What relation types are called; those that the documents have are kept."""
+        self._types: set[str] = set()
         self._writers: dict[str, pq.ParquetWriter] = {}
 
     def add(self, split: str, table: pa.Table, statistics: SplitStatistics) -> None:
@@ -143,6 +156,9 @@ class CorpusWriter:
             )
             self.statistics[split] = SplitStatistics()
         self._writers[split].write_table(table)
+        if self.type_labels:
+            relations = table.column("relations").combine_chunks().flatten()
+            self._types.update(relations.field("type").unique().to_pylist())
         self.statistics[split] += statistics
 
     def close(self, *, made_by: str, options: LinkOptions, **content: Any) -> None:
@@ -152,7 +168,7 @@ class CorpusWriter:
         train = self.statistics.get("train", SplitStatistics())
         words = Vocabulary.from_counts(train.word_counts, documents=train.documents)
         (self.folder / WORDS).write_text(words.to_json(), encoding="utf-8")
-        names = [WORDS, *(f"{split}.parquet" for split in self._writers)]
+        names = [WORDS, *self._write_types(), *(f"{split}.parquet" for split in self._writers)]
         write_manifest(
             self.folder,
             format=FORMAT,
@@ -167,6 +183,19 @@ class CorpusWriter:
             },
             files=[fingerprint(self.folder / name) for name in sorted(names)],
         )
+
+    def _write_types(self) -> list[str]:
+        """Write the labels of types that are not their own names, if there are any."""
+        labels = {
+            type_: self.type_labels[type_]
+            for type_ in sorted(self._types & self.type_labels.keys())
+            if self.type_labels[type_] != type_
+        }
+        if not labels:
+            return []
+        text = json.dumps(labels, ensure_ascii=False, indent=0) + "\n"
+        (self.folder / TYPES).write_text(text, encoding="utf-8")
+        return [TYPES]
 
     def __enter__(self) -> Self:
         return self
@@ -264,7 +293,7 @@ class Corpus:
         All files are read for it. What the manifest says of the files is left out, so that a
         corpus has the name that version 0.1, which kept no checksums, gave it.
         """
-        names = (WORDS, *(f"{split}.parquet" for split in SPLITS))
+        names = (WORDS, *self._type_files, *(f"{split}.parquet" for split in SPLITS))
         files = sorted(path for name in names if (path := self.folder / name).is_file())
         digests = [self._manifest_fingerprint(), *(fingerprint(path) for path in files)]
         return hashlib.sha256(json.dumps(digests).encode()).hexdigest()
@@ -282,6 +311,25 @@ class Corpus:
         """Every word of the training texts, with its count."""
         self._check(WORDS)
         return Vocabulary.read(self.folder / WORDS)
+
+    @cached_property
+    def type_labels(self) -> dict[str, str]:
+        """What relation types are called, for those that are not their own names."""
+        for name in self._type_files:
+            self._check(name)
+            labels = read_json(self.folder / name)
+            if isinstance(labels, dict) and all(
+                isinstance(label, str) and label for label in labels.values()
+            ):
+                return labels
+            raise FormatError(f"{self.folder / name}: not names of relation types; {_HINT}")
+        return {}
+
+    @property
+    def _type_files(self) -> tuple[str, ...]:
+        """The file of type labels, in a corpus that has one."""
+        listed = self.manifest.get("files", ())
+        return (TYPES,) if any(each["name"] == TYPES for each in listed) else ()
 
     def distinct_words(self, splits: Iterable[str] | None = None) -> set[str]:
         """Find the distinct words of the texts of some splits, or of all."""
@@ -331,7 +379,7 @@ class Corpus:
         path = self._checked_path(split)
         with _opened(path) as file:
             for batch in file.iter_batches(batch_size=64):
-                yield from from_table(batch)
+                yield from from_table(batch, self.type_labels)
 
     def batches(self, split: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read some columns of a split, a batch of documents at a time."""
@@ -394,7 +442,7 @@ class Corpus:
             with _opened(path):
                 found = pq.read_table(path, filters=[(column, "=", value)])
                 if len(found):
-                    return next(from_table(found.slice(0, 1)))
+                    return next(from_table(found.slice(0, 1), self.type_labels))
         return None
 
     def _require(self, split: str) -> None:

@@ -372,7 +372,11 @@ def _cut_forms(star: Iterable[Relation], options: LinkOptions) -> tuple[Linkable
         if forms:
             relations.append(
                 LinkableRelation(
-                    relation.type, relation.object, tuple(forms), tuple(forms.values())
+                    relation.type,
+                    relation.object,
+                    tuple(forms),
+                    tuple(forms.values()),
+                    relation.label,
                 )
             )
     return tuple(relations)
@@ -432,7 +436,10 @@ def _gold_spans(document: LinkedDocument) -> list[GoldSpan]:
 
 def _relations_of(document: LinkedDocument) -> list[Relation]:
     """Give the relations of a document with their forms as they were before they were cut."""
-    return [Relation(each.type, each.object, each.texts) for each in document.relations]
+    return [
+        Relation(each.type, each.object, each.texts, label=each.label)
+        for each in document.relations
+    ]
 
 
 def prune(

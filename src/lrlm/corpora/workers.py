@@ -185,10 +185,15 @@ def _look_up(id_: str, graph: KnowledgeGraph) -> _Star:
         return _Star((), [], Counter({UNKNOWN_TOPICS: 1}))
     topic = graph.topic(id_)
     forms: dict[tuple[str, str], dict[str, None]] = {}
+    labels = {relation.type: relation.label for relation in topic.relations}
     for relation in topic.relations:
         names = _names(relation.object, relation.forms, graph)
         forms.setdefault((relation.type, relation.object), {}).update(dict.fromkeys(names))
-    relations = [Relation(*fact, names) for fact, names in sorted(forms.items()) if names]
+    relations = [
+        Relation(type_, object_, names, label=labels[type_])
+        for (type_, object_), names in sorted(forms.items())
+        if names
+    ]
     counts = Counter(
         {
             FACTS: len(topic.relations),

@@ -100,8 +100,9 @@ def _wanted(wishes: Sequence[RelationWish], relations: Sequence[LinkableRelation
     for row, wish in enumerate(wishes):
         type_, object_ = (wish, None) if isinstance(wish, str) else wish
         alike = [place for place, relation in enumerate(relations) if relation.type == type_]
+        alike = alike or [place for place, each in enumerate(relations) if each.label == type_]
         if not alike:
-            known = {relation.type for relation in relations}
+            known = {relation.label for relation in relations}
             raise InputError(
                 f"the topic has no relation {type_!r} that could be used"
                 + (near_matches(type_, known) or f"; it has: {', '.join(sorted(known)) or 'none'}")

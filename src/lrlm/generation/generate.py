@@ -336,7 +336,7 @@ def _relation_ids(
     if Parts.NAMES not in run.encoder.parts:
         return *run.encoder.relation_ids(relations), None
     names = NumberedNames()
-    types_R = names.numbers(type_name(relation.type) for relation in relations)
+    types_R = names.numbers(type_name(relation.label) for relation in relations)
     objects_R = names.numbers(relation.forms[0] for relation in relations)
     return types_R, objects_R, run.names.vectors(names.listed)
 

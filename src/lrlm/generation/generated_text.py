@@ -37,6 +37,8 @@ class Piece:
     """The whole form."""
     is_partial: bool = False
     """Whether only a part of the form was copied, which NKLM may do."""
+    label: str | None = None
+    """What people call the relation's type, where the piece was copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +148,10 @@ def piece_to_dict(piece: Piece) -> dict[str, Any]:
         "log_prob": _number(piece.log_prob),
     }
     if piece.source == "relation":
+        label = {} if piece.label in (None, piece.type) else {"label": piece.label}
         content |= {
             "type": piece.type,
+            **label,
             "object": piece.object,
             "form": piece.form,
             "is_partial": piece.is_partial,

@@ -144,4 +144,5 @@ class PieceWriter:
             copied.relation.object,
             self._growing.written(copied.form),
             is_partial=len(tokens) < len(self._tokens_of_form(first)),
+            label=copied.relation.label,
         )

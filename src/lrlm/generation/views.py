@@ -60,7 +60,7 @@ def marked_piece(piece: Piece, styles: dict[str, str], *, end: int) -> Text:
     if piece.type is None:
         return shown.append(printable(piece.text), _OTHERS[piece.source])
     shown.append(printable(piece.text), styles.get(piece.type, "bold"))
-    return shown.append(f" [{printable(piece.type)}]", "dim")
+    return shown.append(f" [{printable(_label(piece))}]", "dim")
 
 
 def generated_to_html(texts: Sequence[GeneratedText], *, title: str, about: str) -> str:
@@ -84,7 +84,7 @@ def html_fragment(text: GeneratedText) -> str:
             )
         else:
             hue = hue_of[piece.type]
-            parts.append(marked_name(piece.text, type_=piece.type, hue=hue, told=_origin(piece)))
+            parts.append(marked_name(piece.text, type_=_label(piece), hue=hue, told=_origin(piece)))
         end = piece.end
     return fragment(summary(text), "".join(parts))
 
@@ -115,7 +115,7 @@ def _mark(piece: Piece, hue_of: Mapping[str, int]) -> str:
         partial = " partial" if piece.is_partial else ""
         look = (
             f'class="name{partial}" style="--hue:{hue_of[piece.type]}"'
-            f' data-type="{html_text(piece.type)}"'
+            f' data-type="{html_text(_label(piece))}"'
         )
     return f'<span {look} title="{html_text(_origin(piece))}">{html_text(piece.text)}</span>'
 
@@ -125,8 +125,14 @@ def _origin(piece: Piece) -> str:
     if piece.type is None:
         return f"{piece.source}, log-probability {piece.log_prob:.2f}"
     return (
-        f"{piece.type} → {piece.object}, form “{piece.form}”, log-probability {piece.log_prob:.2f}"
+        f"{_label(piece)} → {piece.object}, form “{piece.form}”,"
+        f" log-probability {piece.log_prob:.2f}"
     )
+
+
+def _label(piece: Piece) -> str:
+    """Say what the relation of a copied piece is called."""
+    return piece.label or piece.type or ""
 
 
 _FRAGMENT_LOOKS = {

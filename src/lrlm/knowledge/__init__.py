@@ -7,12 +7,13 @@ on a cluster), `index` writes the file for looking topics up, and `build` runs i
 What is there in Python goes the same way (`from_values`), and `doubts` tells knowledge that cannot
 be what was meant.
 
-From a graph to a topic: `graph` looks topics up by id and by name, `stars` reads their facts,
-`paths` follows these further, `literals` writes dates and quantities as people do, and `topic`
-holds what is known about one topic.
+From a graph to a topic: `graph` looks topics up by id, `search` by name; `rows` reads the index and
+checks it, `stars` makes relations of its facts, `paths` follows these further, `literals` writes
+dates and quantities as people do, and `topic` holds what is known about one topic.
 """
 
-from lrlm.knowledge.graph import Entity, KnowledgeGraph, Match
+from lrlm.knowledge.graph import KnowledgeGraph
+from lrlm.knowledge.search import Entity, Match
 from lrlm.knowledge.topic import TITLE, Relation, Topic, near_matches
 
 __all__ = ["TITLE", "Entity", "KnowledgeGraph", "Match", "Relation", "Topic", "near_matches"]

@@ -215,6 +215,7 @@ class SparqlEndpoint:
                         object_,
                         "\n".join(names.get(object_, ())),
                         "\n".join(names.get(unit, ())),
+                        self._labels.get(type_),
                     )
                 )
                 for type_, object_, kind, unit in sorted(facts)

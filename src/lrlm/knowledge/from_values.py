@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lrlm.characters import NOT_ON_A_LINE, check_characters
-from lrlm.errors import InputError
+from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge.build import graph_in_a_folder
+from lrlm.knowledge.data_frames import table_of_frame
 from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.knowledge.graph import KnowledgeGraph
 from lrlm.knowledge.literals import literal_text, looks_like_a_value
@@ -59,22 +60,17 @@ def graph_of_table(
     max_unknown: float = MAX_UNKNOWN,
 ) -> KnowledgeGraph:
     """Make a graph of a data frame, see `KnowledgeGraph.from_dataframe`."""
-    if not hasattr(table, "__arrow_c_stream__"):
-        raise InputError(
-            f"a {type(table).__name__} is not a data frame that can be read: expected one of"
-            " pandas, Polars, Arrow or another library that offers the Arrow PyCapsule interface"
-        )
     with _Tables() as tables:
         path = tables.folder / "table.parquet"
-        try:
-            pq.write_table(pa.table(table), path)
-        except (pa.ArrowException, TypeError) as error:
-            reason = " ".join(str(error).split())
-            raise InputError(f"the data frame cannot be read: {reason}") from None
+        pq.write_table(table_of_frame(table), path)
         (tables.wide if wide else tables.sources).append(path)
         if names:
             tables.write("forms", _FORMS, _forms_of(names))
-        return tables.build(out, overwrite=overwrite, max_unknown=max_unknown)
+        try:
+            return tables.build(out, overwrite=overwrite, max_unknown=max_unknown)
+        except LrlmError as error:
+            error.args = (str(error).replace(str(path), "the data frame"),)
+            raise
 
 
 def graph_of_networkx(

@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import date as PythonDate  # noqa: N812  a Date here may lack its day
-from datetime import datetime, time
+from datetime import datetime
 from decimal import Decimal
 
 from lrlm.characters import clean_name
@@ -143,12 +143,12 @@ class Quantity:
 
 
 def literal_text(value: float | Decimal | PythonDate) -> str:
-    """Write a number or a date of Python as the literal that tables have.
+    """Write a number or a date of Python as the literal that tables have; of a time, its day.
 
     >>> literal_text(8848.86), literal_text(PythonDate(1953, 5, 29))
     ('8848.86', '1953-05-29')
     """
-    if isinstance(value, datetime) and value.time() == time():
+    if isinstance(value, datetime):  # texts name the day
         value = value.date()
     if isinstance(value, PythonDate):
         return value.isoformat()

@@ -27,6 +27,8 @@ class _Reached(NamedTuple):
 
     entity: str
     path: str
+    label: str
+    """The path in the names of its types."""
 
 
 def topic_with_paths(
@@ -39,7 +41,7 @@ def topic_with_paths(
         raise InputError(f"the limit must be at least 1, not {limit}")
     most = MOST_RELATIONS if limit is None else limit
     found: dict[tuple[str, str], Relation] = {}
-    reached = [_Reached(topic.id, "")]
+    reached = [_Reached(topic.id, "", "")]
     followed = set(reached)
     for _ in range(hops):
         further: list[_Reached] = []
@@ -47,7 +49,7 @@ def topic_with_paths(
             if step.object == topic.id:  # a way back tells nothing
                 continue
             found.setdefault((step.type, step.object), step)
-            there = _Reached(step.object, step.type)
+            there = _Reached(step.object, step.type, step.label)
             if is_entity and there not in followed:
                 followed.add(there)
                 further.append(there)
@@ -61,17 +63,19 @@ def _steps(
     graph: "KnowledgeGraph", reached: list[_Reached], most: int, *, inverse: bool
 ) -> Iterator[tuple[Relation, bool]]:
     """Give what is one step away, with its path as the type; facts before inverse ones."""
-    for entity, path in reached:
+    for entity, path, label in reached:
         for relation, is_entity in graph.steps(entity):
-            type_ = _path(path, relation.type)
-            yield Relation(type_, relation.object, relation.forms), is_entity
+            type_, name = _path(path, relation.type), _path(label, relation.label)
+            yield Relation(type_, relation.object, relation.forms, label=name), is_entity
     if not inverse:
         return
-    leading = graph.facts_leading_to({entity for entity, _ in reached}, most=most)
-    for entity, path in reached:
+    leading = graph.facts_leading_to({each.entity for each in reached}, most=most)
+    for entity, path, label in reached:
         for type_, subject in leading.get(entity, ()):
             if names := graph.entity(subject).names:
-                yield Relation(_path(path, f"{INVERSE}{type_}"), subject, names), True
+                back = _path(path, f"{INVERSE}{type_}")
+                name = _path(label, f"{INVERSE}{graph.relation_label(type_)}")
+                yield Relation(back, subject, names, label=name), True
 
 
 def _path(before: str, type_: str) -> str:

@@ -1,5 +1,6 @@
 """Read the facts of an entity out of the index of a graph, and write them as relations."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,7 @@ from lrlm.knowledge.topic import Relation
 
 STAR = """
     SELECT types.id, json_extract(fact.value, '$[1]') AS kind, json_extract(fact.value, '$[2]'),
-        objects.id, objects.names, units.names
+        objects.id, objects.names, units.names, types.label
     FROM stars
     JOIN json_each(stars.facts) AS fact
     JOIN types ON types.number = json_extract(fact.value, '$[0]')
@@ -29,7 +30,8 @@ OBJECTS_AND_UNITS = """
 """
 
 FactOfStar = tuple[Any, ...]
-"""A row of `STAR`: type, kind, literal, the object's id and names, the unit's names."""
+"""A row of `STAR`: type, kind, literal, the object's id and names, the unit's names, and what the
+type is called."""
 
 
 def split_names(names: str) -> tuple[str, ...]:
@@ -50,28 +52,31 @@ def leads_to_an_entity(fact: FactOfStar) -> bool:
 
 def relation_of(fact: FactOfStar) -> Relation:
     """Make a relation of a fact; a date and a number get the forms in which people write them."""
-    type_, kind, literal, object_id, object_names, unit_names = fact
+    type_, kind, literal, object_id, object_names, unit_names, label = fact
     if kind == StatementKind.ENTITY:
-        return Relation(
-            type_, object_id or "", split_names(object_names or "") or (object_id or "")
-        )
-    text = str(literal)
+        object_ = object_id or ""
+        return Relation(type_, object_, split_names(object_names or "") or object_, label=label)
+    object_, forms = _value(kind, str(literal), split_names(unit_names or ""))
+    return Relation(type_, object_, forms, label=label)
+
+
+def _value(kind: int, text: str, units: tuple[str, ...]) -> tuple[str, Sequence[str]]:
+    """Give the key of an object that is no entity, and its forms."""
     if kind == StatementKind.TEXT:
-        return Relation(type_, text, text)
+        return text, [text]
     if kind == StatementKind.DATE and (date := Date.parse(text)):
-        return Relation(type_, text, date.forms())
+        return text, date.forms()
     if kind == StatementKind.QUANTITY:
-        return _quantity(type_, text, split_names(unit_names or ""))
-    return Relation(type_, text, literal_forms(text))
+        return _quantity(text, units)
+    return text, literal_forms(text)
 
 
-def _quantity(type_: str, text: str, units: tuple[str, ...]) -> Relation:
+def _quantity(text: str, units: tuple[str, ...]) -> tuple[str, Sequence[str]]:
     if not is_number(text):
-        return Relation(type_, text, text)
+        return text, [text]
     amount = Decimal(text)
-    if not units:
-        return Relation(type_, text, Quantity(amount).forms())
-    with_units = [form for unit in units for form in Quantity(amount, unit).forms()]
     bare = Quantity(amount).forms()
-    forms = [*(form for form in with_units if form not in bare), *bare]
-    return Relation(type_, f"{text} {units[0]}", forms)
+    if not units:
+        return text, bare
+    with_units = [form for unit in units for form in Quantity(amount, unit).forms()]
+    return f"{text} {units[0]}", [*(form for form in with_units if form not in bare), *bare]

@@ -7,7 +7,8 @@ A topic file is JSON that people can write:
 
 `names` and `forms` may be left out: the id or the object is then its own name, and an object that
 is a date or a number has the forms in which people write it. An object may be a number. A relation
-may have a `label` for people, as `lrlm kg show --json` writes it; it is not read.
+may have a `label`, which people see instead of a type that is a key: `{"type": "P36", "label":
+"capital", …}`.
 """
 
 import difflib
@@ -54,23 +55,49 @@ class Relation:
 
     >>> Relation("sub\u00addivisions", "Q55", "North\u00a0Holland ")
     Relation(type='subdivisions', object='Q55', forms=('North Holland',))
+
+    A type may be a key as well, by which a graph knows it. Its name is then the `label`, which is
+    what people see and what vectors are made of that come from names. Without one, the type is its
+    own name.
+
+    >>> Relation("P36", "Q585", "Oslo", label="capital")
+    Relation(type='P36', object='Q585', forms=('Oslo',), label='capital')
+    >>> Relation("capital", "Oslo").label
+    'capital'
     """
 
     type: str
     object: str
     forms: tuple[str, ...] = ()
+    label: str = ""
 
     def __init__(
         self,
         type: str,  # noqa: A002
         object: str | float | Decimal | date,  # noqa: A002
         forms: Iterable[str] | str = (),
+        *,
+        label: str | None = None,
     ) -> None:
         """Take any iterable of forms; the value itself holds a tuple."""
         text = literal_text(object) if _is_value(object) else _text("Relation.object", object)
         _set(self, "type", _name("Relation.type", type))
         _set(self, "object", text)
         _set(self, "forms", _names("Relation.forms", forms) or literal_forms(text))
+        _set(self, "label", self.type if label is None else _name("Relation.label", label))
+
+    def __repr__(self) -> str:
+        label = "" if self.label == self.type else f", label={self.label!r}"
+        return f"Relation(type={self.type!r}, object={self.object!r}, forms={self.forms!r}{label})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values, with a label where the type is not its own name.
+
+        >>> Relation("country", "Q20", "Norway").to_dict()
+        {'type': 'country', 'object': 'Q20', 'forms': ['Norway']}
+        """
+        label = {} if self.label == self.type else {"label": self.label}
+        return {"type": self.type, **label, "object": self.object, "forms": list(self.forms)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +161,7 @@ class Topic:
         return {
             "id": self.id,
             "names": list(self.names),
-            "relations": [
-                {"type": fact.type, "object": fact.object, "forms": list(fact.forms)}
-                for fact in self.relations
-            ],
+            "relations": [fact.to_dict() for fact in self.relations],
         }
 
     @property
@@ -166,11 +190,13 @@ class Topic:
     def remove(self, type: str, object: str | None = None) -> "Topic":  # noqa: A002
         """Give a new topic without a fact; without an object, without all facts of the type.
 
+        The type may also be given by its label.
+
         >>> topic = Topic("Oslo", relations=[Relation("country", "Q20", "Norway")])
         >>> topic.remove("country", "Norway").relations
         ()
         """
-        gone = self._places(clean_name(type), object)
+        gone = self._places(self._type(type), object)
         kept = (fact for place, fact in enumerate(self.relations) if place not in gone)
         return Topic(self.id, self.names, kept)
 
@@ -189,9 +215,10 @@ class Topic:
         >>> topic.replace("country", "Norway", "Q34", "Sweden").relations
         (Relation(type='country', object='Q34', forms=('Sweden',)),)
         """
-        type_ = clean_name(type)
+        type_ = self._type(type)
         (place, *_) = self._places(type_, old)
-        fact = new if isinstance(new, Relation) else Relation(type_, new, forms)
+        label = self.relations[place].label
+        fact = new if isinstance(new, Relation) else Relation(type_, new, forms, label=label)
         if fact.type != type_:
             raise InputError(
                 f"Topic {self.id!r}: a fact {type_!r} cannot become one of {fact.type!r};"
@@ -204,13 +231,21 @@ class Topic:
             )
         return Topic(self.id, self.names, (*others[:place], fact, *others[place:]))
 
+    def _type(self, given: str) -> str:
+        """Find the type that is meant: one of this key, or else one that is called so."""
+        name = clean_name(given)
+        called = {fact.type for fact in self.relations if fact.label == name}
+        if len(called) == 1 and name not in {fact.type for fact in self.relations}:
+            return called.pop()
+        return name
+
     def _places(self, type: str, object: str | None) -> list[int]:  # noqa: A002
         """Find facts by type and object; an object may also be named by one of its forms."""
         alike = [place for place, fact in enumerate(self.relations) if fact.type == type]
         if not alike:
             raise InputError(
                 f"Topic {self.id!r} has no relation {type!r}"
-                + near_matches(type, {fact.type for fact in self.relations})
+                + near_matches(type, {fact.label for fact in self.relations})
             )
         if object is None:
             return alike
@@ -312,6 +347,11 @@ def _relation_from(content: object, where: str) -> Relation:
             _json_text(entry, "type", where, NOT_IN_A_TEXT),
             object_ if _is_value(object_) else _json_text(entry, "object", where, NOT_ON_A_LINE),
             _json_texts(entry, "forms", where),
+            label=(
+                None
+                if entry.get("label") is None
+                else _json_text(entry, "label", where, NOT_IN_A_TEXT)
+            ),
         )
     except FormatError:
         raise

@@ -11,7 +11,7 @@ from rich.text import Text
 from lrlm.characters import printable
 from lrlm.corpora.corpus import Corpus
 from lrlm.corpora.linking import prune
-from lrlm.knowledge import KnowledgeGraph, Topic
+from lrlm.knowledge import Topic
 from lrlm.look import PASTEL, terminal_styles
 from lrlm.report.sheet import Cell, Sheet
 from lrlm.text.document import LinkedDocument, Mention
@@ -68,13 +68,15 @@ def _candidates(document: LinkedDocument, shown: list[Mention], styles: dict[int
     table.add_column("may come from")
     rows: dict[str, tuple[str, list[str]]] = {}
     for mention in shown:
-        words = printable(" ".join(document.tokens.words[mention.start : mention.end]))
+        first, last = mention.start, mention.end - 1
+        text = document.text[document.tokens.starts[first] : document.tokens.ends[last]]
+        words = printable(" ".join(text.split()))
         relations = [
             document.relations[other.relation]
             for other in document.mentions
             if other.start == mention.start and other.end == mention.end
         ]
-        sources = [printable(f"{each.type} → {each.object}") for each in relations]
+        sources = [printable(f"{each.label} → {each.object}") for each in relations]
         rows.setdefault(words, (styles[mention.relation], sources))
     for words, (style, sources) in rows.items():
         table.add_row(
@@ -83,18 +85,17 @@ def _candidates(document: LinkedDocument, shown: list[Mention], styles: dict[int
     return table
 
 
-def topic_table(graph: KnowledgeGraph, topic: Topic) -> Group:
+def topic_table(topic: Topic) -> Group:
     """Show a topic's names and, of each relation, the object with its forms."""
     label, *aliases = topic.names
     heading = Text.assemble((printable(label), "bold"), f"  {printable(topic.id)}")
     if aliases:
         heading.append(f"\nalso: {printable(' · '.join(aliases))}", "dim")
     table = Table("relation", "object", "also written", box=None, padding=(0, 2, 0, 0))
-    labels = {type_: graph.relation_label(type_) for type_ in {r.type for r in topic.relations}}
     for relation in topic.relations:
         form, *others = relation.forms
         table.add_row(
-            Text(printable(labels[relation.type])),
+            Text(printable(relation.label)),
             Text(printable(form)),
             Text(printable(" · ".join(others)), style="dim"),
         )

@@ -80,7 +80,7 @@ def _facts(document: LinkedDocument) -> str:
     """List what is known about a topic, folded away."""
     facts = [relation for relation in document.relations if relation.type != TITLE]
     items = "".join(
-        f"<li><i>{html_text(fact.type)}</i> {html_text(' · '.join(fact.texts))}</li>"
+        f"<li><i>{html_text(fact.label)}</i> {html_text(' · '.join(fact.texts))}</li>"
         for fact in facts
     )
     return (

@@ -104,6 +104,7 @@ class SegmentAnswer(_Answer):
     end: int
     text: str
     type: str | None = None
+    label: str | None = Field(default=None, description="Of a type that is not its own name.")
     object: str | None = None
     form: str | None = None
 
@@ -157,6 +158,7 @@ class PieceAnswer(_Answer):
     source: Literal["word", "spelled", "relation", "prompt"]
     log_prob: float | None
     type: str | None = None
+    label: str | None = Field(default=None, description="Of a type that is not its own name.")
     object: str | None = None
     form: str | None = None
     is_partial: bool | None = None
@@ -241,6 +243,7 @@ class LatticeEdgeAnswer(_Answer):
     posterior: float
     on_best_path: bool
     type: str | None = None
+    label: str | None = Field(default=None, description="Of a type that is not its own name.")
     object: str | None = None
     form: str | None = None
 

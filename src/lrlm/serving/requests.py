@@ -40,7 +40,9 @@ class FactBody(BaseModel):
     forms: NameTexts = Field(
         default=[], description="Names of the object in texts, the usual one first; else its id."
     )
-    label: NameText | None = Field(default=None, description="For people; it is not read.")
+    label: NameText | None = Field(
+        default=None, description="What people call the type; else the type itself."
+    )
 
 
 class TopicBody(BaseModel):

@@ -50,9 +50,6 @@ class TopicCollection(Protocol):
     def topic(self, id: str) -> Topic | None:  # noqa: A002
         """Read a topic; None where there is none of this id."""
 
-    def label(self, type: str) -> str:  # noqa: A002
-        """Give the name of a relation type."""
-
 
 class GraphTopics:
     """The entities of a knowledge graph."""
@@ -73,10 +70,6 @@ class GraphTopics:
     def topic(self, id: str) -> Topic | None:  # noqa: A002
         """Read an entity with all its facts."""
         return self._graph.topic(id) if id in self._graph else None
-
-    def label(self, type: str) -> str:  # noqa: A002
-        """Give the name of a relation type."""
-        return self._graph.relation_label(type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +116,6 @@ class NamedTopics:
     def topic(self, id: str) -> Topic | None:  # noqa: A002
         """Read a topic."""
         return self._read_topic(id)
-
-    def label(self, type: str) -> str:  # noqa: A002
-        """Types of a corpus are their own names."""
-        return type
 
     def _all_names(self) -> list[_Named]:
         if self._names is None:
@@ -190,10 +179,8 @@ class TopicFinder:
     def described(self, id: str) -> dict[str, Any]:  # noqa: A002
         """Give a topic as plain values, with the names of its relation types."""
         topic, collection = self._find(id)
-        content = topic.to_dict()
-        for relation in content["relations"]:
-            relation["label"] = collection.label(relation["type"])
-        return {**content, "collection": collection.name}
+        relations = [{**fact.to_dict(), "label": fact.label} for fact in topic.relations]
+        return {**topic.to_dict(), "relations": relations, "collection": collection.name}
 
     def _find(self, id_: str) -> tuple[Topic, TopicCollection]:
         for collection in self.collections:

@@ -47,9 +47,16 @@ class LinkableRelation:
     """`A(object)`, the canonical form first."""
     texts: tuple[str, ...]
     """Each form as it was written before it was cut into words."""
+    label: str = ""
+    """What people call the type; without a label, the type is its own name."""
     is_open: bool = False
     """Whether it stands for a fact that is not known, whose object is another one: its mentions
     are names that the text has, not its own form, which only says what such objects are like."""
+
+    def __post_init__(self) -> None:
+        """Call a type that has no label by itself."""
+        if not self.label:
+            object.__setattr__(self, "label", self.type)
 
 
 @dataclass(frozen=True, slots=True)

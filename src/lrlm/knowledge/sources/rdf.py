@@ -86,8 +86,10 @@ class Rdf:
         for known in (self._uses, self._readers, self._languages):
             if len(known) > _MOST_KNOWN:
                 known.clear()
-        whole, add = QUAD.fullmatch, _Part(self, out).add
+        part, rows = _Part(self, out), out.rows
+        whole, add = QUAD.fullmatch, part.add
         for number, line in enumerate(lines):
+            before = len(rows)
             try:
                 match = whole(line)
                 if match is not None:
@@ -103,8 +105,10 @@ class Rdf:
                     else:
                         add(number, match.groups())
             except BadLineError as error:
+                part.forget(before)
                 out.add_bad(number, str(error))
             except ValueError as error:  # bytes or escapes that are no characters
+                part.forget(before)
                 out.add_bad(number, f"not a text ({error})")
 
     def use(self, predicate: bytes) -> _Use:
@@ -165,6 +169,16 @@ class _Part:
                 self._name_class(object_)
             target = self._entities.get(object_) or self._entity(object_)
             out.rows.append((_ENTITY, entity, use.id, target, None))
+
+    def forget(self, before: int) -> None:
+        """Take back what a line that turned out to be a bad one has added: it has said nothing."""
+        said = {subject for _, subject, *_ in self._out.rows[before:]}
+        del self._out.rows[before:]
+        for known in (self._entities, self._uses):
+            while known and _id(known[next(reversed(known))]) in said:
+                known.popitem()
+        self._classes -= said
+        self._units -= said
 
     def _use(self, predicate: bytes) -> _Use:
         use = self._uses[predicate] = self._rdf.use(predicate)
@@ -238,6 +252,10 @@ class _Part:
         else:
             kind = StatementKind.LITERAL if language is None else StatementKind.TEXT
             out.rows.append((kind, entity, type_, text, None))
+
+
+def _id(known: "str | _Use") -> str:
+    return known if isinstance(known, str) else known.id
 
 
 _TOO_LONG = f"texts of more than {LONGEST_TEXT} characters"

@@ -237,6 +237,11 @@ def _is_wide(cells: Sequence[str], others: Sequence[str]) -> bool:
     )
 
 
+def has_ids(columns: Sequence[str]) -> bool:
+    """Whether one of the columns is called as ids of entities are, or as subjects are."""
+    return place_of(columns, _ENTITY | _SUBJECT) is not None
+
+
 def entity_columns(
     columns: Sequence[str], *, is_first: bool = False
 ) -> tuple[int, tuple[int, ...]]:
