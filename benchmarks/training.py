@@ -16,7 +16,7 @@ from torch import nn
 
 from benchmarks.synthetic import RandomFeatures, Shape, documents, zipf_counts
 from lrlm.backbones import LstmConfig
-from lrlm.batching import Collator, Window
+from lrlm.batching import Collator, Parts, Window
 from lrlm.heads import RelationConfig, WordConfig, WordHead, choose_cutoffs, measure_softmax_cost
 from lrlm.lattice import Lattice, log_marginal
 from lrlm.models import MODELS, LanguageModel, ModelConfig, ModelSizes, build_model
@@ -54,14 +54,16 @@ class Step:
 
 
 def make_window(edge_factor: int = 1) -> Window:
-    collator = Collator(0, RandomFeatures(), size=SHAPE.tokens + 1)
+    parts = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES | Parts.NAMED
+    collator = Collator(0, RandomFeatures(), size=SHAPE.tokens + 1, parts=parts)
     (window,) = collator.windows(documents(SHAPE, ROWS, edge_factor=edge_factor))
     return window
 
 
-def make_model(kind: str, cutoffs: tuple[int, ...]) -> LanguageModel:
+def make_model(kind: str, cutoffs: tuple[int, ...], *, plus: bool = False) -> LanguageModel:
     torch.manual_seed(0)
-    config = replace(CONFIG, kind=kind, words=replace(WORDS, cutoffs=cutoffs))
+    relations = replace(CONFIG.relations, named=plus, unsaid=plus)
+    config = replace(CONFIG, kind=kind, words=replace(WORDS, cutoffs=cutoffs), relations=relations)
     return build_model(
         config,
         ModelSizes(
@@ -156,6 +158,7 @@ def main() -> None:
     )
 
     models = {kind: make_model(kind, cutoffs) for kind in MODELS}
+    models["lrlm+"] = make_model("lrlm", cutoffs, plus=True)
     steps: dict[str, Callable[[], None]] = {
         kind: Step(model, window) for kind, model in models.items()
     }
@@ -166,13 +169,16 @@ def main() -> None:
     times = race(steps, arguments.repeats)
 
     print("\ntraining tokens per second")
-    for kind in MODELS:
+    for kind in models:
         print(f"  {kind:8} {tokens / times[kind]:10,.0f}")
     rate = 3 * 2 * products(cutoffs, targets_X) / times["vanilla"]
     peak = 2 * 2048**3 / times["matrix product"]
     print("\nratios")
     print(
         f"  LRLM / Vanilla                      {times['vanilla'] / times['lrlm']:6.2f}   goal 0.93"
+    )
+    print(
+        f"  LRLM+ / LRLM                        {times['lrlm'] / times['lrlm+']:6.2f}   goal 0.90"
     )
     print(
         f"  lattice's share of an LRLM step     {times['lattice'] / times['lrlm']:6.1%}   goal 2 %"

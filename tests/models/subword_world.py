@@ -63,6 +63,7 @@ def subword_run(
     tuning: str = "frozen",
     window: int = 50,
     context: int = 64,
+    named: bool = False,
 ) -> Run:
     """A run on a language model with random weights, in float64.
 
@@ -79,7 +80,9 @@ def subword_run(
             kind=kind,
             backbone=backbone,
             words=PretrainedLayersConfig(tuned_rank=2 if kind == "lrlm" else None),
-            relations=RelationConfig(type_size=4, object_size=4, hidden_size=5, names=True),
+            relations=RelationConfig(
+                type_size=4, object_size=4, hidden_size=5, names=True, named=named
+            ),
             facts_in_context=facts_in_context,
         ),
         training=TrainingConfig(window=window),

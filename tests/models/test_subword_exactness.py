@@ -21,8 +21,20 @@ from tests.generation.test_sampling import agree
 from tests.models.subword_world import LONELY, TOPIC, subword_run
 from tests.oracles.subword_texts import Ids, SubwordTexts
 
-KINDS = [("vanilla", False), ("prompted", False), ("lrlm", False), ("lrlm", True)]
+KINDS = [
+    ("vanilla", False),
+    ("prompted", False),
+    ("lrlm", False),
+    ("lrlm", True),
+    ("lrlm+named", False),
+]
 LONGEST = 3
+
+
+def world_of(folder: Path, patch: pytest.MonkeyPatch, kind: str, facts: bool) -> Run:
+    """A run of one kind; "lrlm+named" knows which names stand in the text already."""
+    kind, _, named = kind.partition("+")
+    return subword_run(folder, patch, kind=kind, facts_in_context=facts, named=bool(named))
 
 
 def log_probs(run: Run, topic: Topic, texts: Sequence[Ids]) -> list[float]:
@@ -47,7 +59,7 @@ def log_probs(run: Run, topic: Topic, texts: Sequence[Ids]) -> list[float]:
 def test_all_texts_sum_to_one(
     kind: str, facts: bool, topic: Topic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = subword_run(tmp_path, monkeypatch, kind=kind, facts_in_context=facts)
+    run = world_of(tmp_path, monkeypatch, kind, facts)
     found = SubwordTexts(run, topic).up_to(LONGEST)
     assert math.fsum(found.texts.values()) + found.longer == pytest.approx(1, abs=1e-12)
     texts = list(found.texts)
@@ -60,7 +72,7 @@ def test_all_texts_sum_to_one(
 def test_texts_are_as_frequent_as_probable(
     kind: str, facts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = subword_run(tmp_path, monkeypatch, kind=kind, facts_in_context=facts)
+    run = world_of(tmp_path, monkeypatch, kind, facts)
     expected = SubwordTexts(run, TOPIC).up_to(2)
     sampler = Sampler(run, TOPIC, GenerationOptions(min_length=0, max_length=8), seed=3)
     written: list[list[int]] = [[] for _ in range(4000)]
@@ -86,11 +98,11 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("facts", [False, True])
+@pytest.mark.parametrize(("facts", "named"), [(False, False), (True, False), (False, True)])
 def test_nothing_depends_on_windows_or_batches(
-    facts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    facts: bool, named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = subword_run(tmp_path, monkeypatch, facts_in_context=facts, context=1024)
+    run = subword_run(tmp_path, monkeypatch, facts_in_context=facts, context=1024, named=named)
     documents = [run.encoder.encode_one(run.link(text, TOPIC)) for text in TEXTS]
     assert all(len(document.edges_E4) for document in documents)
 

@@ -4,7 +4,7 @@ The rules are those of the generative story, one step at a time, with nothing su
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -16,7 +16,7 @@ from lrlm.knowledge import Topic
 from lrlm.models import LatentRelationLM, VanillaLM
 from lrlm.models.writing import EncodedTopic
 from lrlm.runs.run import Run
-from lrlm.text import NO_FORM_HERE, surface_forms
+from lrlm.text import NO_FORM_HERE, SurfaceForm, surface_forms
 
 Ids = tuple[int, ...]
 
@@ -90,8 +90,14 @@ class SubwordTexts:
         context = int(space.context_after(before))
         p_word, names = 1.0, []
         if isinstance(model, LatentRelationLM) and self._relations and context != NO_FORM_HERE:
-            p_word, p_copy = model.source.log_probs(state_1D)[0].exp().tolist()
-            names = list(self._names(model, state_1D, p_copy, context))
+            forms = [[form] for relation in self._relations for form in surface_forms(relation)]
+            named_R = self._named(so_far, [surface_forms(each) for each in self._relations])
+            named_F = self._named(so_far, forms)
+            added = None
+            if model.naming is not None:
+                added = model.naming.source_scores(*named_R, torch.ones_like(named_R[0]).bool())
+            p_word, p_copy = model.source.log_probs(state_1D, added)[0].exp().tolist()
+            names = list(self._names(model, state_1D, p_copy, context, named_R, named_F))
         steps = [
             _Step(() if token == space.end_id else (token,), p_word * chance)
             for token, chance in enumerate(word)
@@ -103,20 +109,69 @@ class SubwordTexts:
         for step in (*steps, *names):
             yield _Step(step.tokens, step.probability / total, step.is_name)
 
+    def _named(self, so_far: Ids, names: Sequence[Sequence[SurfaceForm]]) -> tuple[Tensor, Tensor]:
+        """Say how often one of some forms is known to stand in a text, and since when: (1, R)."""
+        times, since = [], []
+        for forms in names:
+            known = {place for form in forms for place in self._places(so_far, form)}
+            times.append(len(known))
+            since.append(len(so_far) - max(known) if known else 0)
+        return torch.tensor([times]), torch.tensor([since])
+
+    def _places(self, so_far: Ids, form: SurfaceForm) -> Iterator[int]:
+        """Give where a form is known to stand: behind it, or behind the new word that follows."""
+        space = self._run.space
+        assert space.begins_word is not None
+        for start in range(len(so_far)):
+            before = torch.tensor([so_far[start - 1] if start else space.start_id])
+            context = int(space.context_after(before))
+            if context == NO_FORM_HERE:
+                continue
+            ids = tuple(space.encode_form(form, before=space.example_before(context)))
+            end = start + len(ids)
+            if so_far[start:end] != ids:
+                continue
+            if not space.binds(ids[-1]):
+                yield end
+            elif end < len(so_far) and space.begins_word[so_far[end]]:
+                yield end + 1
+
     def _names(
-        self, model: LatentRelationLM, state_1D: Tensor, p_copy: float, context: int
+        self,
+        model: LatentRelationLM,
+        state_1D: Tensor,
+        p_copy: float,
+        context: int,
+        named_R: tuple[Tensor, Tensor],
+        named_F: tuple[Tensor, Tensor],
     ) -> Iterator[_Step]:
         topic, space = self._topic, self._run.space
         vectors_1RW = model.vectors(topic.types_R[None], topic.objects_R[None], topic.names_NW)
         all_1R = torch.ones(1, len(self._relations), dtype=torch.bool)
-        chances = model.relations.log_probs(state_1D[None], vectors_1RW, all_1R)[0, 0].exp()
+        added = None
+        if model.naming is not None:
+            times, since = named_R
+            added = model.naming.relation_scores(
+                state_1D[None], vectors_1RW, times[None], since[None]
+            )
+        log_chances = model.relations.log_probs(state_1D[None], vectors_1RW, all_1R, added)
         first = 0
-        for relation, chance in zip(self._relations, chances.tolist(), strict=True):
+        for number, relation in enumerate(self._relations):
+            chance = float(log_chances[0, 0, number].exp())
             forms = surface_forms(relation)
-            features_FW = topic.features_FW[first : first + len(forms)]
+            here = slice(first, first + len(forms))
+            features_FW = topic.features_FW[here]
             first += len(forms)
             query_F = torch.zeros(len(forms), dtype=torch.long)
-            of_form = model.forms.log_probs(state_1D, features_FW, query_F).exp().tolist()
+            shift = added_F = None
+            if model.naming is not None:
+                shift = model.naming.form_shift(named_R[0][:, number], named_R[1][:, number])
+                own = named_F[0][0, here], named_F[1][0, here]
+                added_F = model.naming.form_scores(state_1D, *own, query_F)
+            log_forms = model.forms.log_probs(
+                state_1D, features_FW, query_F, shift_QW=shift, added_F=added_F
+            )
+            of_form = log_forms.exp().tolist()
             for form, share in zip(forms, of_form, strict=True):
                 ids = tuple(space.encode_form(form, before=space.example_before(context)))
                 yield _Step(ids, p_copy * chance * share, space.binds(ids[-1]))

@@ -61,6 +61,7 @@ def train(world: Path, tmp_path: Path) -> Train:
         model: str = "lrlm",
         tuning: str = "frozen",
         facts: bool = False,
+        plus: bool = False,
         epochs: int = 2,
         cache: Path = tmp_path / "cache",
         source: Path | None = None,
@@ -69,7 +70,11 @@ def train(world: Path, tmp_path: Path) -> Train:
         def configure(config: lrlm.RunConfig) -> lrlm.RunConfig:
             return replace(
                 config,
-                model=replace(config.model, facts_in_context=facts),
+                model=replace(
+                    config.model,
+                    facts_in_context=facts,
+                    relations=replace(config.model.relations, named=plus, shapes=plus),
+                ),
                 training=replace(config.training, epochs=epochs, batch_size=4, log_updates=1),
             )
 
@@ -119,6 +124,15 @@ def test_a_run_is_trained_and_used(model: str, tuning: str, facts: bool, train: 
         annotation = opened.annotate(TEXT, TOPIC)
         assert [span.text for span in annotation.spans] == ["Aldermoor", "Amber", "Amber", "1200"]
         assert annotation.nats == pytest.approx(score.nats, abs=1e-4)
+
+
+def test_what_was_named_is_known_beside_kept_readings(train: Train) -> None:
+    opened = lrlm.load(train(plus=True))
+    assert opened.run.config.model.relations.named
+    score = opened.score(TEXT, TOPIC)
+    assert opened.annotate(TEXT, TOPIC).nats == pytest.approx(score.nats, abs=1e-4)
+    for text in opened.generate(TOPIC, samples=3, seed=1, max_length=20, prompt="Amber"):
+        assert text.log_prob <= text.marginal_log_prob + 1e-4
 
 
 def test_nothing_is_learned_where_nothing_can_learn(train: Train) -> None:

@@ -82,6 +82,9 @@ class RelationConfig:
     unsaid: bool = False
     """Whether LRLM reads with every token the mean of the relations that were not named yet (not in
     the paper)."""
+    shapes: bool = False
+    """Whether the features of names also say what they look like: digits, capitals, length (not in
+    the paper)."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""

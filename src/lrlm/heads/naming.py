@@ -71,7 +71,7 @@ class NamingScores(nn.Module):
         return (features_BSRK * weights_BSRK).sum(3) + after_BSW @ vectors_BRW.mT
 
     def form_shift(self, times_Q: Tensor, since_Q: Tensor) -> Tensor:
-        """Say what forms an object has that was named so often: added to the wanted form, (Q, W)."""
+        """Say what is wanted of the form of an object that was named so often: (Q, W)."""
         shift_QW: Tensor = self.of_form(
             mention_features(times_Q, since_Q, self.of_form.weight.dtype)
         )
@@ -91,7 +91,7 @@ class NamingScores(nn.Module):
 
 
 def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Tensor:
-    """Give the mean vector of the relations that were named last, zero where none was: (B, S, W)."""
+    """Give the mean vector of the relations that were named last, or zeros: (B, S, W)."""
     if not times_BSR.shape[2]:
         return vectors_BRW.new_zeros(*times_BSR.shape[:2], vectors_BRW.shape[2])
     most = torch.iinfo(since_BSR.dtype).max

@@ -38,6 +38,7 @@ from lrlm.corpora import LONGEST, Corpus, LinkOptions, check_text, link
 from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
 from lrlm.features.form_vectors import EmbeddedNames, NameFeaturiser
+from lrlm.features.shapes import ShapedNames
 from lrlm.heads import SoftmaxCost
 from lrlm.knowledge import Topic
 from lrlm.knowledge.schema import Schema
@@ -232,7 +233,11 @@ def read_setup(folder: Path) -> RunSetup:
     config = replace(config, model=replace(config.model, backbone=backbone))
     features = Features.open(folder / FEATURES)
     space = config.vocabulary.open(folder, manifest, features, backbone)
-    names = features.featuriser or EmbeddedNames(space.encode_text, backbone.token_vectors())
+    names: NameFeaturiser = features.featuriser or EmbeddedNames(
+        space.encode_text, backbone.token_vectors()
+    )
+    if config.model.relations.shapes:
+        names = ShapedNames(names)
     return RunSetup(manifest, config, space, features, names)
 
 

@@ -19,7 +19,7 @@ from lrlm.text import Profile
 DEFAULT_SEED = 1
 ARTICLES = (4000, 300, 300)
 _HELD_OUT = 0.1  # of the topics of each domain, in each of valid and test
-_CUTS = 2  # topics with few facts that notes make of each topic
+_CUTS = 7  # topics with few facts that notes make of each topic
 
 
 def build_miniworld(

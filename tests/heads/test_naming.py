@@ -1,0 +1,75 @@
+"""What earlier mentions add to scores: nothing at first, and never anything of padding."""
+
+import torch
+
+from lrlm.heads import NamingScores, UnsaidInput, mention_features
+
+D, W, F = 4, 3, 5
+
+
+def scores(seed: int | None = 1) -> NamingScores:
+    """Scores with random weights, or as training finds them."""
+    naming = NamingScores(D, W, F).double()
+    if seed is not None:
+        torch.manual_seed(seed)
+        for parameter in naming.parameters():
+            torch.nn.init.normal_(parameter)
+    return naming
+
+
+def test_features_say_whether_how_often_and_how_long_ago() -> None:
+    times, since = torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 9, 9])
+    never, now, later, twice = mention_features(times, since, torch.float64)
+    assert not never.any()
+    assert now.tolist() == [1, 0, 1, 1, 1]
+    assert later[:2].tolist() == [1, 0]
+    assert (later[2:] < now[2:]).all()
+    assert twice.tolist() == [1, 1, *later[2:].tolist()]
+
+
+def test_training_begins_where_nothing_is_added() -> None:
+    naming = scores(None)
+    times, since = torch.tensor([[0, 1, 2]]), torch.tensor([[0, 3, 1]])
+    states, vectors = torch.randn(1, 1, D).double(), torch.randn(1, 3, W).double()
+    assert not naming.source_scores(times, since, times >= 0).any()
+    assert not naming.relation_scores(states, vectors, times[None], since[None]).any()
+    assert not naming.form_shift(times[0], since[0]).any()
+    assert not naming.form_scores(states[0], times, since).any()
+
+
+def test_padding_does_not_matter() -> None:
+    naming = scores()
+    times, since = torch.tensor([[0, 1, 2]]), torch.tensor([[0, 3, 1]])
+    states, vectors = torch.randn(1, 1, D).double(), torch.randn(1, 5, W).double()
+    mask = torch.tensor([[True, True, True, False, False]])
+    padded = torch.nn.functional.pad(times, (0, 2)), torch.nn.functional.pad(since, (0, 2))
+    torch.testing.assert_close(
+        naming.source_scores(*padded, mask), naming.source_scores(times, since, mask[:, :3])
+    )
+    left = naming.relation_scores(states, vectors, padded[0][None], padded[1][None])[..., :3]
+    right = naming.relation_scores(states, vectors[:, :3], times[None], since[None])
+    torch.testing.assert_close(left, right)
+    unsaid = UnsaidInput(W, 7).double()
+    torch.testing.assert_close(
+        unsaid(vectors, ((padded[0] == 0) & mask)[None]), unsaid(vectors[:, :3], (times == 0)[None])
+    )
+
+
+def test_a_topic_without_relations_adds_nothing() -> None:
+    naming = scores()
+    none = torch.zeros(2, 0, dtype=torch.long)
+    assert naming.source_scores(none, none, none.bool()).tolist() == [[0, 0], [0, 0]]
+    empty = torch.zeros(1, 0, W).double()
+    added = naming.relation_scores(torch.randn(1, 2, D).double(), empty, none[None], none[None])
+    assert added.shape == (1, 2, 0)
+    assert UnsaidInput(W, 7).double()(empty, none[None].bool()).shape == (1, 2, 7)
+
+
+def test_both_ways_to_choose_a_form_agree() -> None:
+    naming = scores()
+    states = torch.randn(2, D).double()
+    times, since = torch.tensor([[0, 1, 3], [2, 0, 1]]), torch.tensor([[0, 4, 2], [7, 0, 0]])
+    dense = naming.form_scores(states, times, since)
+    query = torch.tensor([0, 0, 0, 1, 1, 1])
+    flat = naming.form_scores(states, times.reshape(-1), since.reshape(-1), query)
+    torch.testing.assert_close(flat, dense.reshape(-1))
