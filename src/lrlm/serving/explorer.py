@@ -10,10 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation
 from lrlm.annotation.drawn_lattice import DrawnLattice, draw_lattice
 from lrlm.annotation.score import Score, score
+from lrlm.characters import visible_json
 from lrlm.errors import InputError, LrlmError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece, generated_to_json
@@ -26,6 +29,7 @@ from lrlm.serving.limits import LONGEST_LATTICE, LONGEST_TEXT, MOST_FACTS, MOST_
 from lrlm.serving.topics import TopicFinder, finder_for
 
 EXAMPLES = "examples.toml"
+_ENCODER = msgspec.json.Encoder()
 
 
 class UnknownModelError(InputError):
@@ -128,6 +132,11 @@ def annotate_together(
             for number in documents:
                 (results[number],) = annotate_together(name, model, [texts[number]])
     return [results[number] for number in range(len(texts))]
+
+
+def annotation_to_json(annotation: Annotation, *, threshold: float) -> str:
+    """Write what `Annotation.to_json` writes, in a tenth of the time: it is most of an answer."""
+    return visible_json(_ENCODER.encode(annotation.to_dict(threshold=threshold)).decode())
 
 
 def score_under(model: Model, text: TextOfTopic) -> Score:
