@@ -8,6 +8,7 @@ it, and writes it as JSON.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -43,6 +44,7 @@ from lrlm.serving.requests import (
     ScoreRequest,
     StreamRequest,
     TopicBody,
+    TurtleRequest,
 )
 from lrlm.serving.work import Batcher, GivenUpError, Made, Order, OverloadedError, Workshop
 
@@ -210,6 +212,7 @@ def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
         421: "the server does not go by that name",
         422: "something in the request cannot be used",
         500: "something is wrong on the server",
+        501: "a library is not installed here that this needs",
         503: "the server has too much to do; try again in a moment",
         504: "it took too long",
     }
@@ -218,7 +221,7 @@ def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-_ALWAYS = (400, 401, 403, 404, 408, 413, 421, 422, 500, 503, 504)
+_ALWAYS = (400, 401, 403, 404, 408, 413, 421, 422, 500, 501, 503, 504)
 
 
 def _json_answer(model: type, **more: Any) -> dict[str, Any]:
@@ -274,9 +277,7 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
         """Search the graph and what the models were trained on, the most alike first."""
         search = desk.look_up(lambda: explorer.topics.search(query, limit))
         found = await desk.while_wanted(request, search)
-        names = answers.FoundTopicAnswer.model_fields
-        content = [{name: getattr(each, name) for name in names} for each in found]
-        return _json(json_text({"topics": content}))
+        return _json(json_text({"topics": [asdict(each) for each in found]}))
 
     @router.get("/topic", summary="A topic with its facts", **_json_answer(answers.TopicAnswer))
     async def topic(
@@ -295,6 +296,18 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
         for relation in content["relations"]:
             relation["label"] = relation["type"]
         return _json(json_text(content))
+
+    @router.post(
+        "/topic/turtle", summary="Read a topic in Turtle", **_json_answer(answers.TurtleAnswer)
+    )
+    async def read_topic_in_turtle(request: Request, asked: TurtleRequest) -> Response:
+        """Read topics in Turtle by the rules of `lrlm kg build`; needs the extra `rdf`.
+
+        A relation type goes by its address where a model was trained with it, else by its name.
+        """
+        job = desk.write(lambda _: explorer.read_turtle(asked.turtle, asked.id))
+        topic, found = await desk.while_wanted(request, job)
+        return _json(json_text({"topic": topic, "topics": [asdict(each) for each in found]}))
 
     @router.post("/annotate", summary="Annotate a text", **_or_html(answers.AnnotationAnswer))
     async def annotate(request: Request, asked: AnnotateRequest) -> Response:

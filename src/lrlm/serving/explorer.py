@@ -27,6 +27,7 @@ from lrlm.model import Model, load
 from lrlm.plain_data import parse_toml
 from lrlm.serving.limits import LONGEST_LATTICE, LONGEST_TEXT, MOST_FACTS, MOST_FORMS
 from lrlm.serving.topics import TopicFinder, finder_for
+from lrlm.serving.turtle import ReadTurtle, read_turtle
 
 EXAMPLES = "examples.toml"
 _ENCODER = msgspec.json.Encoder()
@@ -97,6 +98,11 @@ class Explorer:
             }
             for example in _examples()
         ]
+
+    def read_turtle(self, text: str, wanted: str | None) -> ReadTurtle:
+        """Read topics in Turtle, with the relation types that the models know."""
+        known = [model.run.features.relations.type_ids for model in self.models.values()]
+        return read_turtle(text, wanted, frozenset[str]().union(*known))
 
     def topic(self, id: str) -> Topic:  # noqa: A002
         """Find a topic whose facts are few enough to work with."""
