@@ -41,6 +41,7 @@ LAYERS = (
     "runs",
     "annotation",
     "generation",
+    "checking",
     "model",
     "training",
     "evaluation",
@@ -229,8 +230,8 @@ def test_one_name_has_one_meaning() -> None:
 
 
 PUBLIC = {
-    "Annotation", "BadText", "Corpus", "Evaluation", "GeneratedText", "KnowledgeGraph", "LrlmError",
-    "LstmConfig", "Model", "Pretrained", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
+    "Annotation", "BadText", "CheckedText", "Corpus", "Evaluation", "Finding", "GeneratedText",
+    "KnowledgeGraph", "LrlmError", "LstmConfig", "Model", "Pretrained", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
     "TransformerXlConfig", "__version__", "build_corpus", "evaluate", "load", "train", "wrap",
     "write_report",
 }  # fmt: skip

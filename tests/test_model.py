@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lrlm
 from lrlm import Annotation, BadText, Model
-from lrlm.annotation import annotate as module
+from lrlm.annotation import streaming as module
 from lrlm.corpora import Corpus
 from lrlm.errors import InputError, LrlmError, TopicLookupError
 from tests.toy import TOPIC

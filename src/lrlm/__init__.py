@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lrlm.annotation.annotation import Annotation, BadText
     from lrlm.annotation.score import Score
     from lrlm.backbones import LstmConfig, Pretrained, TransformerXlConfig
+    from lrlm.checking.findings import CheckedText, Finding
     from lrlm.corpora import Corpus, build_corpus
     from lrlm.evaluation import Evaluation, evaluate
     from lrlm.generation.generated_text import GeneratedText
@@ -38,8 +39,10 @@ __version__ = "0.2.0.dev0"
 __all__ = [
     "Annotation",
     "BadText",
+    "CheckedText",
     "Corpus",
     "Evaluation",
+    "Finding",
     "GeneratedText",
     "KnowledgeGraph",
     "LrlmError",
@@ -64,8 +67,10 @@ __all__ = [
 _LOADED_WHEN_USED = {
     "Annotation": "lrlm.annotation.annotation",
     "BadText": "lrlm.annotation.annotation",
+    "CheckedText": "lrlm.checking.findings",
     "Corpus": "lrlm.corpora",
     "Evaluation": "lrlm.evaluation",
+    "Finding": "lrlm.checking.findings",
     "GeneratedText": "lrlm.generation.generated_text",
     "LstmConfig": "lrlm.backbones",
     "Model": "lrlm.model",

@@ -1,4 +1,4 @@
-"""A trained model to use: it scores, annotates and generates text about a topic."""
+"""A trained model to use: it scores, annotates, checks and generates text about a topic."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
@@ -9,15 +9,21 @@ from typing import Literal, Unpack, overload
 from lrlm.annotation.annotate import annotate, annotate_texts
 from lrlm.annotation.annotation import Annotation, BadText
 from lrlm.annotation.score import Score, score
+from lrlm.annotation.streaming import raised
 from lrlm.artifacts import AnyPath
+from lrlm.checking.calibration import Calibration, calibration_of
+from lrlm.checking.check import THRESHOLD, Checker
+from lrlm.checking.findings import CheckedText
+from lrlm.checking.hypotheses import KnowledgeOfTypes
 from lrlm.corpora import LONGEST
 from lrlm.errors import InputError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.generation.options import OptionArguments, options_of
-from lrlm.knowledge import Topic
+from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run
+from lrlm.runs.schemas import schema_for
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import TopicLookup, topics_for
 
@@ -49,6 +55,8 @@ class Model:
     def __init__(self, run: Run) -> None:
         self.run = run
         """The run that the model was opened from."""
+        self._known_types: dict[Path | None, KnowledgeOfTypes] = {}
+        """What is known of types of facts, by graph, once it was asked for."""
 
     def __repr__(self) -> str:
         return f"Model({str(self.run.folder)!r}, kind={self.kind!r})"
@@ -159,13 +167,121 @@ class Model:
         ['Oslo']
         ['Norway']
         """
-        if bad_texts not in ("report", "raise"):
-            raise InputError(f"bad_texts must be 'report' or 'raise', not {bad_texts!r}")
+        _check_choice(bad_texts)
         link = partial(
             self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
         results = annotate_texts(self.run, texts, link=link, batch_size=batch_size)
-        return results if bad_texts == "report" else map(_raised, results)
+        return results if bad_texts == "report" else map(raised, results)
+
+    def check(
+        self,
+        text: str,
+        topic: Topic,
+        *,
+        graph: KnowledgeGraph | None = None,
+        threshold: float = THRESHOLD,
+        calibration: Calibration | None = None,
+        longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
+    ) -> CheckedText:
+        """Say which statements of a text the graph supports or contradicts, and which are new.
+
+        A statement is that a name in the text is the object of a fact about the topic. Which types
+        of facts there are, and what their objects are like, is known from what the model was
+        trained on, and from `graph` where one is given. Findings have at least the probability
+        `threshold`.
+
+        >>> norway = model.topic("Norway")
+        >>> checked = model.check("Norway is a country. Its capital is Trondheim.", norway)
+        >>> (finding,) = checked.findings
+        >>> str(finding.verdict), finding.triple, finding.instead[0].object
+        ('contradicted', ('Norway', 'capital', 'Trondheim'), 'Oslo')
+        """
+        document = self.run.link(
+            text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
+        )
+        return next(self._checker(graph, threshold, calibration).check([document]))
+
+    @overload
+    def check_many(
+        self,
+        texts: Iterable[tuple[str, Topic]],
+        *,
+        graph: KnowledgeGraph | None = None,
+        threshold: float = THRESHOLD,
+        calibration: Calibration | None = None,
+        batch_size: int | None = None,
+        longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
+        bad_texts: Literal["report"] = "report",
+    ) -> Iterator[CheckedText | BadText]: ...
+
+    @overload
+    def check_many(
+        self,
+        texts: Iterable[tuple[str, Topic]],
+        *,
+        graph: KnowledgeGraph | None = None,
+        threshold: float = THRESHOLD,
+        calibration: Calibration | None = None,
+        batch_size: int | None = None,
+        longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
+        bad_texts: Literal["raise"],
+    ) -> Iterator[CheckedText]: ...
+
+    def check_many(
+        self,
+        texts: Iterable[tuple[str, Topic]],
+        *,
+        graph: KnowledgeGraph | None = None,
+        threshold: float = THRESHOLD,
+        calibration: Calibration | None = None,
+        batch_size: int | None = None,
+        longest: int = LONGEST,
+        letter_case: str | None = None,
+        name_rules: Iterable[str] | str | None = None,
+        bad_texts: Literal["report", "raise"] = "report",
+    ) -> Iterator[CheckedText | BadText]:
+        """Check a stream of texts in their order, a batch of them at a time.
+
+        Options are those of `check`, and a text that cannot be read is told as in `annotate_many`.
+
+        >>> texts = [("Norway is a country in Asia.", norway), ("", norway)]
+        >>> for checked in model.check_many(texts):
+        ...     print(checked)
+        CheckedText('Norway is a country in Asia.', ... findings=['Asia (continent: contradicted)'])
+        BadText(number=1, error=InputError('the text is empty: there is nothing to read'))
+        """
+        _check_choice(bad_texts)
+        link = partial(
+            self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
+        )
+        checker = self._checker(graph, threshold, calibration, batch_size)
+        results = checker.check_texts(texts, link=link)
+        return results if bad_texts == "report" else map(raised, results)
+
+    def _checker(
+        self,
+        graph: KnowledgeGraph | None,
+        threshold: float,
+        calibration: Calibration | None,
+        batch_size: int | None = None,
+    ) -> Checker:
+        key = None if graph is None else graph.folder
+        if key not in self._known_types:
+            self._known_types[key] = KnowledgeOfTypes.of(schema_for(self.run, graph))
+        return Checker(
+            self.run,
+            self._known_types[key],
+            calibration=calibration or calibration_of(self.run),
+            threshold=threshold,
+            batch_size=batch_size,
+        )
 
     def generate(
         self,
@@ -203,7 +319,6 @@ class Model:
         return stream(self.run, topic, options_of(options), seed=seed)
 
 
-def _raised(result: Annotation | BadText) -> Annotation:
-    if isinstance(result, BadText):
-        raise result.error
-    return result
+def _check_choice(bad_texts: str) -> None:
+    if bad_texts not in ("report", "raise"):
+        raise InputError(f"bad_texts must be 'report' or 'raise', not {bad_texts!r}")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from lrlm.annotation import annotate as module
+from lrlm.annotation import streaming as module
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation, ExplanationKind
 from lrlm.arrays import Floats

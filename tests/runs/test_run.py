@@ -55,7 +55,7 @@ def run_folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_folder_holds_what_the_design_says(run_folder: Path) -> None:
     assert {path.name for path in run_folder.iterdir()} == {
         "manifest.json", "config.toml", "vocabulary.json", "metrics.jsonl", "features",
-        "checkpoints", "weights.safetensors",
+        "checkpoints", "weights.safetensors", "schema.json",
     }  # fmt: skip
     assert len(list((run_folder / "checkpoints").iterdir())) == 2
     assert not [path for path in run_folder.rglob("*") if path.suffix in (".pkl", ".pt", ".bin")]

@@ -1,9 +1,7 @@
 """Annotate linked documents with a trained model: a stream, read some documents at a time."""
 
 import math
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from lrlm.annotation.annotation import (
     Annotation,
@@ -15,20 +13,12 @@ from lrlm.annotation.annotation import (
     Span,
 )
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
-from lrlm.batching import evaluation_batches
+from lrlm.annotation.streaming import improbable, in_their_places, raised, read_in_order
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Topic
 from lrlm.lattice import ExplainedSpan
-from lrlm.models import ScoredDocument, read_documents
-from lrlm.plain_data import shown
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument, Mention, TokenPlaces
-
-BATCHES_AT_ONCE = 8
-"""So many batches of documents are sorted by length together: enough to waste little padding."""
-
-TOKENS_AT_ONCE = 1 << 20
-"""Documents are read together until they have this many tokens, however few they are."""
 
 MOST_MIXTURES = 64
 """Mixtures of a span that are listed one by one; the less probable ones are one explanation."""
@@ -39,7 +29,7 @@ def annotate(
 ) -> Iterator[Annotation]:
     """Annotate documents in their order; only some of them are held at a time."""
     check_posteriors(run)
-    return (_raised(result) for result in _results(run, documents, batch_size))
+    return map(raised, _results(run, documents, batch_size))
 
 
 def annotate_texts(
@@ -51,7 +41,7 @@ def annotate_texts(
 ) -> Iterator[Annotation | BadText]:
     """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
     check_posteriors(run)
-    return _in_their_places(run, texts, link, batch_size)
+    return in_their_places(texts, link, lambda documents: _results(run, documents, batch_size))
 
 
 def check_posteriors(run: Run) -> None:
@@ -63,96 +53,16 @@ def check_posteriors(run: Run) -> None:
         )
 
 
-def _raised(result: Annotation | LrlmError) -> Annotation:
-    if isinstance(result, LrlmError):
-        raise result
-    return result
-
-
-def _in_their_places(
-    run: Run,
-    texts: Iterable[object],
-    link: Callable[[str, Topic], LinkedDocument],
-    batch_size: int | None,
-) -> Iterator[Annotation | BadText]:
-    places: deque[int | BadText] = deque()
-    """Of the texts that were read and not answered yet: their numbers, and the bad ones."""
-
-    def documents() -> Iterator[LinkedDocument]:
-        for number, given in enumerate(texts):
-            try:
-                document = link(*_pair(given))
-            except InputError as error:
-                places.append(BadText(number, error))
-            else:
-                places.append(number)
-                yield document
-
-    def bad_texts() -> Iterator[BadText]:
-        while places and isinstance(places[0], BadText):
-            yield places[0]
-            places.popleft()
-
-    for result in _results(run, documents(), batch_size):
-        yield from bad_texts()
-        number = places.popleft()
-        assert isinstance(number, int)
-        yield BadText(number, result) if isinstance(result, LrlmError) else result
-    yield from bad_texts()
-
-
-def _pair(given: object) -> tuple[str, Topic]:
-    """Take a text and its topic apart; what they are is checked when they are linked."""
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise InputError(f"a text comes with its topic, as (text, topic), not as {shown(given)}")
-    text, topic = given
-    return text, topic
-
-
 def _results(
     run: Run, documents: Iterable[LinkedDocument], batch_size: int | None
 ) -> Iterator[Annotation | LrlmError]:
     """Give the annotation of every document, or what is wrong with it."""
-    rows = batch_size or run.config.training.validation_batch_size
-    for chunk in _chunks(documents, rows * BATCHES_AT_ONCE):
-        words = set[str]().union(*(document.tokens.words for document in chunk))
-        encoder = replace(run.encoder, space=run.space.prepared_for(words))
-        encoded = list(encoder.encode(chunk))
-        scored: dict[int, ScoredDocument] = {}
-        batches = evaluation_batches([document.tokens for document in encoded], rows)
-        for batch in batches:
-            read = read_documents(run.model, run.collator, [encoded[number] for number in batch])
-            scored.update(zip(batch, read, strict=True))
-        # Explained in their order, some at a time: what a reader lets go of costs no memory.
-        for first in range(0, len(chunk), rows):
-            members = range(first, min(first + rows, len(chunk)))
-            for explained in explain_documents(
-                [chunk[number] for number in members],
-                [scored.pop(number) for number in members],
-                most_mixtures=MOST_MIXTURES,
-            ):
-                if math.isfinite(explained.nats):
-                    yield _annotation(explained, run.space.places(explained.document))
-                else:
-                    yield _improbable(explained.document)
-
-
-def _chunks(documents: Iterable[LinkedDocument], most: int) -> Iterator[list[LinkedDocument]]:
-    """Take documents until there are many of them, or they are long."""
-    chunk: list[LinkedDocument] = []
-    tokens = 0
-    for document in documents:
-        chunk.append(document)
-        tokens += len(document.tokens)
-        if len(chunk) >= most or tokens >= TOKENS_AT_ONCE:
-            yield chunk
-            chunk, tokens = [], 0
-    if chunk:
-        yield chunk
-
-
-def _improbable(document: LinkedDocument) -> LrlmError:
-    return LrlmError(f"the text of {document.id!r} has no finite probability under this model")
+    for members, scored in read_in_order(run, documents, batch_size):
+        for explained in explain_documents(members, scored, most_mixtures=MOST_MIXTURES):
+            if math.isfinite(explained.nats):
+                yield _annotation(explained, run.space.places(explained.document))
+            else:
+                yield improbable(explained.document)
 
 
 def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation:

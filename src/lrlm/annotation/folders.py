@@ -1,4 +1,4 @@
-"""Annotate a folder of JSONL files into another folder, here or on a cluster.
+"""Work through a folder of JSONL files into another folder, here or on a cluster.
 
 Every file is one job: it is read as a stream, and what it becomes has the same name in the other
 folder and appears there whole. A file whose result is there already is left alone, so a command
@@ -6,12 +6,12 @@ that was stopped is simply given again. On a cluster both folders, the run and t
 where all machines see them, and lrlm must be installed there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -72,6 +72,20 @@ class FileReport:
     """Whether that is because there is no room for it, nor for that of any other file."""
 
 
+class FolderWork(NamedTuple):
+    """What is done with every file of a folder."""
+
+    verb: str
+    """As progress tells it: annotating."""
+    format: str
+    """What the folder of results calls itself."""
+    begin: Callable[["Run", FolderSettings], "LineWork"]
+    """Makes ready, once a process, what turns the lines of a file into those of its result."""
+
+
+LineWork = Callable[[Iterable[bytes], LineLinker, BadLines, Path], Iterator[str]]
+
+
 def annotate_folder(
     source: Path | str,
     out: Path | str,
@@ -82,18 +96,35 @@ def annotate_folder(
     progress: Progress = silent,
 ) -> list[FileReport]:
     """Annotate the files that have no result yet; `master` says where Spark computes."""
+    return work_through(
+        source, out, settings, ANNOTATING, master=master, spark=spark, progress=progress
+    )
+
+
+def work_through(
+    source: Path | str,
+    out: Path | str,
+    settings: FolderSettings,
+    work: FolderWork,
+    *,
+    master: str | None = None,
+    spark: bool = False,
+    progress: Progress = silent,
+) -> list[FileReport]:
+    """Do some work for the files that have no result yet; `master` says where Spark computes."""
     files, out = _files(Path(source)), Path(out)
-    _prepare(out, settings)
+    _prepare(out, settings, work)
     with sole_writer(out.parent / f".{out.name}.lock", out):
         for draft in out.glob(f".*{DRAFT}"):  # of one that was killed
             draft.unlink()
-        return _annotate(files, out, settings, master=master, spark=spark, progress=progress)
+        return _work(files, out, settings, work, master=master, spark=spark, progress=progress)
 
 
-def _annotate(
+def _work(
     files: list[Path],
     out: Path,
     settings: FolderSettings,
+    work: FolderWork,
     *,
     master: str | None,
     spark: bool,
@@ -101,17 +132,17 @@ def _annotate(
 ) -> list[FileReport]:
     waiting = [path for path in files if not (out / result_name(path)).exists()]
     reports: list[FileReport] = []
-    job = partial(annotate_file, out=out.absolute(), settings=_for_any_process(settings))
+    job = partial(work_on_file, out=out.absolute(), settings=_for_any_process(settings), work=work)
     done = len(files) - len(waiting)
-    progress("annotating", done, len(files))
+    progress(work.verb, done, len(files))
     try:
         for report in _reports(job, [path.absolute() for path in waiting], master, spark=spark):
             reports.append(report)
-            progress("annotating", done + len(reports), len(files))
+            progress(work.verb, done + len(reports), len(files))
             if report.is_disk_full:
                 break
     finally:
-        _list_results(out, {result_name(path) for path in waiting})
+        _list_results(out, {result_name(path) for path in waiting}, work)
     failures = [report for report in reports if report.failure is not None]
     if failures:
         first = next((each for each in failures if each.is_disk_full), failures[0])
@@ -124,23 +155,19 @@ def _annotate(
     return reports
 
 
-def annotate_file(path: Path, *, out: Path, settings: FolderSettings) -> FileReport:
-    """Annotate one file; what is wrong with it is reported, not raised."""
+def work_on_file(
+    path: Path, *, out: Path, settings: FolderSettings, work: FolderWork
+) -> FileReport:
+    """Make the result of one file; what is wrong with it is reported, not raised."""
     bad_lines = BadLines(max_share=settings.max_bad)
     texts = 0
     try:
-        run = _run(settings.run, settings.device)
+        run, lines_of = _begun(settings, work)
         topics = topics_for(run, graph=settings.graph, corpus=settings.corpus)
         linker = LineLinker(
             run, topics, settings.longest, settings.letter_case, settings.name_rules
         )
-        lines = annotate_lines(
-            raw_lines(path),
-            linker,
-            bad_lines,
-            where=path,
-            threshold=settings.threshold,
-        )
+        lines = lines_of(raw_lines(path), linker, bad_lines, path)
         with new_file(out / result_name(path)) as file:
             for line in lines:
                 file.write(f"{line}\n".encode())
@@ -150,14 +177,32 @@ def annotate_file(path: Path, *, out: Path, settings: FolderSettings) -> FileRep
     return FileReport(path.name, texts, bad_lines.count, tuple(bad_lines.examples))
 
 
+def _annotating(_run: Run, settings: FolderSettings) -> LineWork:
+    def lines(
+        raw: Iterable[bytes], linker: LineLinker, bad_lines: BadLines, where: Path
+    ) -> Iterator[str]:
+        return annotate_lines(raw, linker, bad_lines, where=where, threshold=settings.threshold)
+
+    return lines
+
+
+ANNOTATING = FolderWork("annotating", FORMAT, _annotating)
+
+
 def result_name(path: Path) -> str:
     """Name the result of a file; it is not compressed."""
     return path.name[: path.name.index(".jsonl")] + ".jsonl"
 
 
 @lru_cache(maxsize=1)
+def _begun(settings: FolderSettings, work: FolderWork) -> tuple[Run, LineWork]:
+    """Load the model once a process, and make ready what is done with it."""
+    run = _run(settings.run, settings.device)
+    return run, work.begin(run, settings)
+
+
 def _run(folder: Path | str | None, device: str) -> Run:
-    """Load the model once a process; without a folder, the one that comes with the package."""
+    """Load the model; without a folder, the one that comes with the package."""
     return Run.open(SHIPPED if folder is None else folder, device=str(choose_device(device)))
 
 
@@ -168,7 +213,7 @@ def _reports(
     if not spark:
         yield from map(job, files)
     elif files:
-        with spark_session(master, "lrlm annotate") as session:
+        with spark_session(master, "lrlm") as session:
             tasks = session.sparkContext.parallelize(files, len(files))
             yield from tasks.map(partial(_on_one_core, job)).collect()
 
@@ -191,7 +236,7 @@ def _files(folder: Path) -> list[Path]:
     return files
 
 
-def _prepare(out: Path, settings: FolderSettings) -> None:
+def _prepare(out: Path, settings: FolderSettings, work: FolderWork) -> None:
     """Make the folder of results, or see that the one there was begun in the same way."""
     said = {
         "run": _told(settings.run),
@@ -205,17 +250,17 @@ def _prepare(out: Path, settings: FolderSettings) -> None:
     if not (out / MANIFEST).exists():
         out.absolute().parent.mkdir(parents=True, exist_ok=True)
         with new_folder(out) as draft:
-            write_manifest(draft, format=FORMAT, version=VERSION, **said)
+            write_manifest(draft, format=work.format, version=VERSION, **said)
         return
-    there = read_manifest(out, format=FORMAT, version=VERSION, hint="choose another place")
+    there = read_manifest(out, format=work.format, version=VERSION, hint="choose another place")
     for name, value in said.items():
         if there.get(name) != value:
             raise InputError(f"{out} was begun with another {name}; choose another place")
 
 
-def _list_results(out: Path, new: set[str]) -> None:
+def _list_results(out: Path, new: set[str], work: FolderWork) -> None:
     """List the results that are there in the manifest; only those that are new to it are read."""
-    manifest = read_manifest(out, format=FORMAT, version=VERSION, hint="choose another place")
+    manifest = read_manifest(out, format=work.format, version=VERSION, hint="choose another place")
     known = {entry["name"]: entry for entry in manifest.get("files", ())}
     files = [
         known[path.name] if path.name in known and path.name not in new else fingerprint(path)

@@ -40,7 +40,7 @@ def annotation_to_html(annotation: Annotation, *, threshold: float = 0.5) -> str
         ),
         spans=f"{len(annotation.spans):,}",
     )
-    return page(html_text(annotation.topic), body, style=STYLE + _PAGE_STYLE, script=SCRIPT)
+    return page(html_text(annotation.topic), body, style=STYLE + PAGE_STYLE, script=SCRIPT)
 
 
 def html_fragment(annotation: Annotation, *, threshold: float = 0.5) -> str:
@@ -204,7 +204,7 @@ STYLE = """
 """
 """How marked spans look, beyond what every page says."""
 
-_PAGE_STYLE = """
+PAGE_STYLE = """
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 1.6rem;
   padding: 0; font-size: .82rem; }
 .legend li { background: hsl(var(--hue) var(--fill)); border-radius: .35rem; padding: .1rem .5rem; }
@@ -224,6 +224,7 @@ td:nth-last-child(3) { white-space: nowrap; }
   background: linear-gradient(hsl(210 var(--fill)) 0 0) no-repeat 0 50% /
     calc(var(--share) * 100%) 1.5em; padding-left: .3rem; }
 """
+"""How the rest of a page about a text looks: its legend and its table."""
 
 SCRIPT = """
 "use strict";

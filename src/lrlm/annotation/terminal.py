@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Protocol, TypeVar
 
 from rich.console import Group
 from rich.padding import Padding
@@ -63,10 +64,20 @@ def shown_spans(annotation: Annotation, threshold: float) -> tuple[Span, ...]:
     return without_overlap(sorted(mentions, key=lambda span: -span.probability))
 
 
-def without_overlap(spans: Iterable[Span]) -> tuple[Span, ...]:
+class _Placed(Protocol):
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+_AnyPlaced = TypeVar("_AnyPlaced", bound=_Placed)
+
+
+def without_overlap(spans: Iterable[_AnyPlaced]) -> tuple[_AnyPlaced, ...]:
     """Keep each span that overlaps with none before it; give them in the order of the text."""
     taken: set[int] = set()
-    kept = []
+    kept: list[_AnyPlaced] = []
     for span in spans:
         places = range(span.start, span.end)
         if taken.isdisjoint(places):

@@ -40,7 +40,7 @@ def cut(tokens: int, edges_E4: Integers, size: int, *, behind: int = 0) -> list[
     if size < 1:
         raise InputError(f"a window must have at least 1 token, not {size}")
     crossed = np.zeros(tokens + 1, dtype=bool)
-    for start, end in edges_E4[:, :2]:
+    for start, end in set(map(tuple, edges_E4[:, :2].tolist())):
         crossed[start + 1 : end + behind] = True
     free = np.flatnonzero(~crossed)
     boundaries = [0]
@@ -244,6 +244,7 @@ class Collator:
             objects_BR=_padded(objects, padding),
             mask_BR=_padded([np.ones_like(each.types_R) for each in documents], 0).bool(),
             names_NW=names_NW,
+            open_BR=_open_relations(documents),
         )
 
     def _annotation(
@@ -306,6 +307,17 @@ class Collator:
 
 
 _NONE = np.empty(0, dtype=np.int64)
+
+
+def _open_relations(documents: list[EncodedDocument]) -> Tensor | None:
+    """Say which relations of each row stand for facts that are not known, if any does."""
+    if all(document.open_R is None for document in documents):
+        return None
+    rows = [
+        np.zeros_like(each.types_R) if each.open_R is None else each.open_R.astype(np.int64)
+        for each in documents
+    ]
+    return _padded(rows, 0).bool()
 
 
 def _kept(documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> KeptStates:

@@ -117,6 +117,8 @@ class EncodedDocument:
     """Whether what follows a candidate must begin a new word; None where every token is a word."""
     left_out_facts: int = 0
     """Facts that the preface had no room for."""
+    open_R: Booleans | None = None
+    """Which relations stand for facts that are not known; None where none does."""
     kept: KeptReading | None = None
     """What a backbone that does not learn has made of the text before."""
 
@@ -156,6 +158,7 @@ class Encoder:
         edges: list[Mention] = []
         if self.parts & (Parts.COPIES | Parts.ALIASES):
             edges = [Mention(*edge) for edge in text.edges_E4.tolist()]
+        open_R = np.array([relation.is_open for relation in document.relations], dtype=bool)
         preface = self.preface(document.title, document.relations, _found(edges))
         return EncodedDocument(
             id=document.id,
@@ -180,6 +183,7 @@ class Encoder:
                 else ()
             ),
             bound_E=text.bound_E,
+            open_R=open_R if open_R.any() else None,
         )
 
     def relation_ids(self, relations: Sequence[LinkableRelation]) -> tuple[Integers, Integers]:
@@ -201,7 +205,8 @@ class Encoder:
         without it, the first form of every object may.
         """
         if Parts.FACTS in self.parts:
-            return facts_as_preface(self.space, self.facts, title, relations)
+            known = [relation for relation in relations if not relation.is_open]
+            return facts_as_preface(self.space, self.facts, title, known)
         if Parts.ALIASES in self.parts:
             if found is None:
                 found = ((number, 0) for number in range(len(relations)))

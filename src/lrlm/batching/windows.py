@@ -90,6 +90,8 @@ class TopicRelations(_OnDevice):
     names_NW: Tensor | None = None
     """Features of the distinct names, where vectors are made from what types and objects are
     called."""
+    open_BR: Tensor | None = None
+    """Which relations stand for facts that are not known; None where none does."""
 
 
 @dataclass(frozen=True)

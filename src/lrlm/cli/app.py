@@ -13,6 +13,7 @@ from lrlm.characters import printable
 from lrlm.cli import (
     STOPPED,
     annotate,
+    check,
     corpus,
     corpus_import,
     demo,
@@ -57,6 +58,9 @@ app.command("report", epilog="Example: lrlm report runs/vanilla runs/lrlm --out 
 )
 app.command("annotate", epilog="Example: lrlm annotate article.txt --topic Norway --format html")(
     annotate.annotate
+)
+app.command("check", epilog="Example: lrlm check article.txt --topic Norway --format html")(
+    check.check
 )
 app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --temperature 0.7")(
     generate.generate

@@ -103,7 +103,10 @@ class LatentRelationLM(VanillaLM):
         if self.summary is None:
             return state
         assert relations is not None, "the collator serves another model"
-        known_BR1 = relations.mask_BR[..., None]
+        known_BR = relations.mask_BR
+        if relations.open_BR is not None:
+            known_BR = known_BR & ~relations.open_BR
+        known_BR1 = known_BR[..., None]
         total_BW = self._vectors_of(relations).masked_fill(~known_BR1, 0.0).sum(1)
         mean_BW = total_BW / known_BR1.sum(1).clamp(min=1)
         one_B = torch.ones(len(known_BR1), dtype=torch.long, device=known_BR1.device)

@@ -5,6 +5,7 @@ config.toml           every value that determines the run
 backbone/             the files of a pretrained language model, if they were packed with the run
 vocabulary.json       words with an id (the files of the token space)
 features/             vectors of relations and forms, the spelling model
+schema.json           which types of facts topics have, and what their objects are like
 weights.safetensors   the best weights so far
 metrics.jsonl         losses and validations
 checkpoints/          from which training is resumed; not needed to use the model
@@ -39,6 +40,7 @@ from lrlm.features import Features
 from lrlm.features.form_vectors import EmbeddedNames, NameFeaturiser
 from lrlm.heads import SoftmaxCost
 from lrlm.knowledge import Topic
+from lrlm.knowledge.schema import Schema
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
 from lrlm.plain_data import read_bytes, shown
 from lrlm.runs.config import RunConfig
@@ -56,6 +58,7 @@ BACKBONE = "backbone"
 WEIGHTS = "weights.safetensors"
 CHECKPOINTS = "checkpoints"
 METRICS = "metrics.jsonl"
+SCHEMA = "schema.json"
 
 _LARGEST_CONFIG = 1 << 16
 _MODEST_MODEL = 64 << 20
@@ -159,6 +162,8 @@ def write_setup(
     write_config(folder, replace(config, model=model))
     tokens.save(space, folder)
     features.save(folder / FEATURES)
+    schema = Schema.of(corpus.topics())
+    (folder / SCHEMA).write_text(schema.to_json(), encoding="utf-8")
     write_manifest(
         folder,
         format=FORMAT,

@@ -47,6 +47,9 @@ class LinkableRelation:
     """`A(object)`, the canonical form first."""
     texts: tuple[str, ...]
     """Each form as it was written before it was cut into words."""
+    is_open: bool = False
+    """Whether it stands for a fact that is not known, whose object is another one: its mentions
+    are names that the text has, not its own form, which only says what such objects are like."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,10 +93,15 @@ class SubwordSpace(TokenSpace):
         encoding = self.tokenizer.encode(text)
         ids = encoding.ids
         in_words = natural is not None
-        edges = sorted(self._edges(text, ids, document.relations, in_words=in_words))
+        words, places = document.tokens if natural is None else natural, encoding.offsets
+        edges = sorted(
+            [
+                *self._edges(text, ids, document.relations, in_words=in_words),
+                *self._open_edges(text, ids, places, document, words),
+            ]
+        )
         mentions = []
         if edges:
-            words, places = document.tokens if natural is None else natural, encoding.offsets
             number_of = {
                 (words.starts[start], words.ends[end - 1], relation, form): number
                 for number, (start, end, relation, form) in enumerate(document.mentions)
@@ -178,6 +183,40 @@ class SubwordSpace(TokenSpace):
     ) -> Iterator[tuple[int, int, int, int, bool]]:
         """Find where the tokens of a form stand: start, end, relation, form, and if it is bound."""
         by_first = self._by_first_token(text, relations, in_words=in_words)
+        for start, end, form in self._matches(ids, by_first):
+            yield start, end, form.relation, form.form, form.is_bound
+
+    def _open_edges(
+        self,
+        text: str,
+        ids: list[int],
+        places: Sequence[tuple[int, int]],
+        document: LinkedDocument,
+        words: Tokens | NaturalText,
+    ) -> Iterator[tuple[int, int, int, int, bool]]:
+        """Find the mentions of open relations, which are names that the text has, not forms."""
+        relations_at: dict[tuple[int, int], list[int]] = {}
+        for start, end, relation, _ in document.mentions:
+            if document.relations[relation].is_open:
+                place = (words.starts[start], words.ends[end - 1])
+                relations_at.setdefault(place, []).append(relation)
+        by_first: dict[int, list[_FormInContext]] = {}
+        for name in {text[start:end] for start, end in relations_at}:
+            try:
+                in_contexts = self._forms.of(name)
+            except InputError:  # nobody has given this name: it need not have tokens of its own
+                continue
+            for context, tokens in enumerate(in_contexts):
+                here = _FormInContext(0, 0, context, list(tokens), self.binds(tokens[-1]))
+                by_first.setdefault(tokens[0], []).append(here)
+        for start, end, form in self._matches(ids, by_first):
+            for relation in relations_at.get(_place(text, places, start, end), ()):
+                yield start, end, relation, 0, form.is_bound
+
+    def _matches(
+        self, ids: list[int], by_first: dict[int, list["_FormInContext"]]
+    ) -> Iterator[tuple[int, int, "_FormInContext"]]:
+        """Find where tokens of forms stand as these would be written there."""
         tokens = len(ids)
         for start, token in enumerate(ids):
             if token not in by_first:
@@ -190,7 +229,7 @@ class SubwordSpace(TokenSpace):
                     and ids[start:end] == form.tokens
                     and (not form.is_bound or end == tokens or self._begins_word[ids[end]])
                 ):
-                    yield start, end, form.relation, form.form, form.is_bound
+                    yield start, end, form
 
     def _by_first_token(
         self, text: str, relations: Iterable[LinkableRelation], *, in_words: bool
@@ -200,6 +239,8 @@ class SubwordSpace(TokenSpace):
         normalised = self.tokenizer.normalised
         text = normalised(text)
         for number, relation in enumerate(relations):
+            if relation.is_open:
+                continue
             for place, form in enumerate(surface_forms(relation)):
                 writing = written(form, in_words=in_words)
                 if normalised(writing) not in text:

@@ -1,0 +1,321 @@
+"""Measure how well texts are checked against a graph, beside simple baselines.
+
+    python -m benchmarks.checking [--run RUN] [--corpus DIR] [--split test] [--limit N] [--seed 1]
+                                  [--hidden 0.2] [--threshold 0.5] [--list N]
+
+Texts of a corpus with gold mentions are read in three ways:
+
+- *unchanged*, with all facts: whatever is called contradicted or new is a false alarm;
+- *swapped*: one object that a text names is written as another one that facts of the same type
+  have elsewhere, and the graph is unchanged. Found are span and type;
+- *hidden*: facts are taken out of the topic, a share of them (--hidden 0.2) or one that the text
+  states (--hidden 0). Found are the mentions of these facts, with their type.
+
+The baselines find the same names. One takes the type that the object of that name most often has
+(*string*), one the most frequent type for a name of that kind (*kind*), one the type whose name
+stands nearest in the sentence (*word*). Without a corpus, miniworld is generated; without a run,
+the model that comes with lrlm is used.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import lrlm
+from lrlm.batching.encoding import type_name
+from lrlm.checking.hypotheses import KnowledgeOfTypes
+from lrlm.checking.name_spans import name_spans, span_text
+from lrlm.corpora import Corpus, LinkedDocument, topic_of
+from lrlm.corpora.miniworld.corpus import build_miniworld
+from lrlm.knowledge import Relation, Topic
+from lrlm.knowledge.schema import kind_of_name
+from lrlm.model import Model
+
+BINS = 10
+
+
+class Found(NamedTuple):
+    """That characters `[start, end)` state a fact of a type that the graph does not have."""
+
+    start: int
+    end: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text, what is known about its topic, and what should be found in it."""
+
+    text: str
+    topic: Topic
+    expected: frozenset[Found]
+
+
+@dataclass
+class Quality:
+    """Counts of what was found, and of what should have been."""
+
+    right: int = 0
+    found: int = 0
+    expected: int = 0
+    error: float | None = None
+
+    def add(self, found: set[Found], expected: frozenset[Found]) -> None:
+        """Count one text."""
+        self.right += len(found & expected)
+        self.found += len(found)
+        self.expected += len(expected)
+
+    def __str__(self) -> str:
+        precision, recall = self.right / max(self.found, 1), self.right / max(self.expected, 1)
+        f1 = 2 * self.right / max(self.found + self.expected, 1)
+        told = f"P {precision:.3f}  R {recall:.3f}  F1 {f1:.3f}"
+        return told if self.error is None else f"{told}  calibration error {self.error:.3f}"
+
+
+def unchanged(documents: Iterable[LinkedDocument]) -> Iterator[Case]:
+    """Give texts as they are, with everything that is known."""
+    for document in documents:
+        yield Case(document.text, topic_of(document), frozenset())
+
+
+def swapped(
+    documents: Iterable[LinkedDocument], world: Sequence[Topic], seed: int
+) -> Iterator[Case]:
+    """Write one object that each text names as another one of its kind."""
+    dice = random.Random(seed)
+    objects: dict[str, dict[str, Relation]] = {}
+    for topic in world:
+        for fact in topic.relations:
+            objects.setdefault(fact.type, {})[fact.object] = fact
+    for document in documents:
+        topic = topic_of(document)
+        names = {form for fact in topic.star for form in fact.forms}
+        facts = {(fact.type, fact.object): fact for fact in topic.relations}
+        stated = [gold for gold in document.gold or () if (gold.type, gold.object) in facts]
+        dice.shuffle(stated)
+        for gold in stated:
+            assert gold.type is not None
+            old = facts[gold.type, gold.object or ""]
+            start, end = document.tokens.starts[gold.start], document.tokens.ends[gold.end - 1]
+            written = document.text[start:end]
+            others = [
+                other
+                for key, other in sorted(objects.get(gold.type, {}).items())
+                if key != topic.id and names.isdisjoint(other.forms)
+            ]
+            if not others:
+                continue
+            new = dice.choice(others)
+            place = old.forms.index(written) if written in old.forms else 0
+            name = new.forms[min(place, len(new.forms) - 1)]
+            if kind_of_name(name) is not kind_of_name(written):
+                continue
+            text = document.text[:start] + name + document.text[end:]
+            yield Case(text, topic, frozenset([Found(start, start + len(name), gold.type)]))
+            break
+
+
+def hidden(documents: Iterable[LinkedDocument], share: float, seed: int) -> Iterator[Case]:
+    """Take facts out of topics: a share of all, or where it is 0, one that the text states."""
+    dice = random.Random(seed)
+    for document in documents:
+        topic = topic_of(document)
+        stated = {(gold.type, gold.object) for gold in document.gold or ()}
+        facts = [fact for fact in topic.relations if (fact.type, fact.object) in stated]
+        if share:
+            gone = {id(fact) for fact in topic.relations if dice.random() < share}
+        else:
+            gone = {id(dice.choice(facts))} if facts else set()
+        if not gone:
+            continue
+        kept = [fact for fact in topic.relations if id(fact) not in gone]
+        missing = {(fact.type, fact.object) for fact in topic.relations if id(fact) in gone}
+        expected = frozenset(
+            Found(document.tokens.starts[gold.start], document.tokens.ends[gold.end - 1], gold.type)
+            for gold in document.gold or ()
+            if gold.type is not None and (gold.type, gold.object) in missing
+        )
+        yield Case(document.text, Topic(topic.id, topic.names, kept), expected)
+
+
+def check(model: Model, cases: Sequence[Case], threshold: float) -> tuple[Quality, list[str]]:
+    """Check texts with a model, and tell what was missed and what is wrong."""
+    quality, faults = Quality(), []
+    judged: list[tuple[float, bool]] = []
+    texts = ((case.text, case.topic) for case in cases)
+    answers = model.check_many(texts, threshold=min(threshold, 0.05), bad_texts="raise")
+    for case, checked in zip(cases, answers, strict=True):
+        found = set()
+        for each in checked.findings:
+            if each.verdict != "supported":
+                place = Found(each.start, each.end, each.fact.type)
+                judged.append((each.probability, place in case.expected))
+                if each.probability >= threshold:
+                    found.add(place)
+        quality.add(found, case.expected)
+        for what, places in (("missed", case.expected - found), ("wrong", found - case.expected)):
+            for start, end, type_ in sorted(places):
+                around = case.text[max(start - 60, 0) : end + 20].replace("\n", " ")
+                faults.append(f"{what:7} {case.text[start:end]!r} {type_!r} in …{around}…")
+    quality.error = calibration_error(judged)
+    return quality, faults
+
+
+def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
+    """Compare probabilities with how often they were right, in bins of equal width."""
+    bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
+    for probability, is_right in judged:
+        bins[min(int(probability * BINS), BINS - 1)].append((probability, is_right))
+    gaps = (abs(sum(p for p, _ in each) - sum(r for _, r in each)) for each in bins)
+    return sum(gaps) / max(len(judged), 1)
+
+
+class Baselines:
+    """Simple ways to say which type a name in a text is of."""
+
+    def __init__(self, model: Model, known: KnowledgeOfTypes, world: Sequence[Topic]) -> None:
+        self._run = model.run
+        self._known = known
+        of_object: dict[str, Counter[str]] = {}
+        of_kind: dict[str, Counter[str]] = {}
+        for topic in world:
+            for fact in topic.relations:
+                of_kind.setdefault(kind_of_name(fact.forms[0]), Counter())[fact.type] += 1
+                for form in fact.forms:
+                    of_object.setdefault(form, Counter())[fact.type] += 1
+        self._of_object, self._of_kind = of_object, of_kind
+
+    def named(self, case: Case) -> dict[str, set[Found]]:
+        """Say what each baseline finds."""
+        document = self._run.link(case.text, case.topic)
+        taken = {n for each in document.mentions for n in range(each.start, each.end)}
+        types = self._known.schema.types_like({fact.type for fact in case.topic.relations})
+        found: dict[str, set[Found]] = {"string": set(), "kind": set(), "word": set()}
+        spans = [
+            span
+            for span in name_spans(document, self._known.names)
+            if taken.isdisjoint(range(span.start, span.end))
+        ]
+        inner = {
+            (a.start, a.end)
+            for a in spans
+            for b in spans
+            if a != b and b.start <= a.start and a.end <= b.end
+        }
+        for span in spans:
+            if (span.start, span.end) in inner:
+                continue
+            text = span_text(document, span.start, span.end)
+            start = document.tokens.starts[span.start]
+            end = document.tokens.ends[span.end - 1]
+            for name, type_ in (
+                ("string", _best(self._of_object.get(text, Counter()), types)),
+                ("kind", _best(self._of_kind.get(span.kind, Counter()), types)),
+                ("word", _nearest(document, span.start, span.end, types)),
+            ):
+                if type_ is not None:
+                    found[name].add(Found(start, end, type_))
+        return found
+
+
+def _best(counts: Counter[str], types: Sequence[str]) -> str | None:
+    return next((type_ for type_, _ in counts.most_common() if type_ in types), None)
+
+
+def _nearest(document: LinkedDocument, start: int, end: int, types: Sequence[str]) -> str | None:
+    """Give the type one of whose words stands nearest to a name, within the sentence."""
+    words = [word.lower() for word in document.tokens.words]
+    first = max((n for n in range(start) if words[n] in ".!?"), default=-1)
+    last = min((n for n in range(end, len(words)) if words[n] in ".!?"), default=len(words))
+    best: tuple[int, str] | None = None
+    for type_ in types:
+        for word in type_name(type_):
+            for place in range(first + 1, last):
+                if words[place] == word and not start <= place < end and len(word) > 2:
+                    away = start - place if place < start else place - end + 1
+                    if best is None or away < best[0]:
+                        best = away, type_
+    return None if best is None else best[1]
+
+
+def compare(
+    model: Model, baselines: Baselines, name: str, cases: list[Case], threshold: float, listed: int
+) -> None:
+    """Print what the model and the baselines find."""
+    quality, faults = check(model, cases, threshold)
+    print(f"{name}: {len(cases):,} texts, {quality.expected:,} to find")
+    print(f"  check    {quality}")
+    others = {each: Quality() for each in ("string", "kind", "word")}
+    for case in cases:
+        for each, found in baselines.named(case).items():
+            others[each].add(found, case.expected)
+    for each, result in others.items():
+        print(f"  {each:8} {result}")
+    for fault in faults[:listed]:
+        print(f"    {fault}")
+
+
+def speed(model: Model, documents: Sequence[LinkedDocument]) -> None:
+    """Print how many texts a second are annotated and checked."""
+    texts = [(document.text, topic_of(document)) for document in documents]
+    seconds = {}
+    for name, work in (
+        ("annotate", lambda: list(model.annotate_many(texts))),
+        ("check", lambda: list(model.check_many(texts))),
+    ):
+        work()
+        start = time.process_time()
+        work()
+        seconds[name] = time.process_time() - start
+    ratio = seconds["annotate"] / seconds["check"]
+    per_second = {name: len(texts) / each for name, each in seconds.items()}
+    print(
+        f"speed: annotate {per_second['annotate']:.1f} texts/s, check {per_second['check']:.1f}"
+        f" texts/s of CPU time, ratio {ratio:.2f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run", type=Path, help="a run of an LRLM; else the shipped one")
+    parser.add_argument("--corpus", type=Path, help="a corpus with gold mentions; else miniworld")
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--limit", type=int, help="so many texts; else all")
+    parser.add_argument("--hidden", type=float, default=0.2, help="share of hidden facts; 0: one")
+    parser.add_argument("--threshold", type=float, default=0.5)
+    parser.add_argument("--list", type=int, default=0, help="faults to show")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    model = lrlm.load(given.run)
+    with tempfile.TemporaryDirectory() as scratch:
+        corpus = (
+            build_miniworld(Path(scratch) / "corpus")
+            if given.corpus is None
+            else Corpus.open(given.corpus)
+        )
+        documents = list(corpus.documents(given.split))[: given.limit]
+        world = list(corpus.topics())
+    known = model._checker(None, 0.5, None).known  # noqa: SLF001
+    baselines = Baselines(model, known, world)
+    calm = list(unchanged(documents))
+    quality, faults = check(model, calm, given.threshold)
+    print(f"unchanged: {len(calm):,} texts, {quality.found} false alarms")
+    for fault in faults[: given.list]:
+        print(f"    {fault}")
+    for name, cases in (
+        ("swapped", list(swapped(documents, world, given.seed))),
+        ("hidden", list(hidden(documents, given.hidden, given.seed))),
+    ):
+        compare(model, baselines, name, cases, given.threshold, given.list)
+    speed(model, documents[:100])
+
+
+if __name__ == "__main__":
+    main()

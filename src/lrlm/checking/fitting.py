@@ -1,0 +1,182 @@
+"""Fit the calibration of a run: hide facts that texts state, and see how well they are found."""
+
+import math
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from lrlm.annotation.annotate import check_posteriors
+from lrlm.annotation.streaming import read_in_order
+from lrlm.artifacts import replace_file
+from lrlm.checking.calibration import CALIBRATION, Calibration, calibration_text
+from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
+from lrlm.checking.judging import calibrated, stated
+from lrlm.corpora.linking import Linker, topic_of
+from lrlm.errors import InputError
+from lrlm.knowledge import TITLE, Topic
+from lrlm.models import ScoredDocument
+from lrlm.progress import Progress, silent
+from lrlm.runs.run import Run
+from lrlm.text import LinkedDocument, TokenPlaces
+
+MOST_DOCUMENTS = 200
+_HIDDEN = 0.3
+_CERTAIN = 0.9
+"""A mention counts as one of a fact if a model that knows the fact is so sure of it."""
+_LEAST = 1e-6
+_WORD_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+_LOG_ODDS = (-12.0, 24.0)
+
+_Truth = dict[tuple[int, int], str]
+"""By place in tokens, the type of the hidden fact that is stated there."""
+
+
+@dataclass(frozen=True)
+class _Hidden:
+    """A text with hypotheses some of whose facts were hidden, as a model has scored it."""
+
+    document: LinkedDocument
+    places: TokenPlaces
+    scored: ScoredDocument
+    truth: _Truth
+
+
+def fit_calibration(
+    run: Run,
+    known: KnowledgeOfTypes,
+    documents: Iterable[LinkedDocument],
+    *,
+    seed: int = 1,
+    progress: Progress = silent,
+) -> Calibration:
+    """Find the calibration that makes hidden facts most probable, and everything else least.
+
+    Documents are linked as the run's corpus is; at most two hundred are read. Where they have gold
+    mentions these say which facts a text states; elsewhere the model itself does, which knows the
+    facts then.
+    """
+    check_posteriors(run)
+    texts = list(_hidden(run, known, list(islice(documents, MOST_DOCUMENTS)), seed))
+    if not any(text.truth for text in texts):
+        raise InputError(
+            "the texts state no facts that could be hidden, so nothing can be fitted; give more"
+            " texts, or ones about topics with facts"
+        )
+
+    def loss(word_share: float, log_odds: float) -> float:
+        return _loss(texts, known, Calibration(log_odds, word_share))
+
+    best: tuple[float, Calibration] | None = None
+    for number, word_share in enumerate(_WORD_SHARES):
+        progress("fitting", number, len(_WORD_SHARES))
+        log_odds = _lowest(lambda each, share=word_share: loss(share, each), *_LOG_ODDS)
+        found = loss(word_share, log_odds), Calibration(round(log_odds, 2), word_share)
+        if best is None or found[0] < best[0]:
+            best = found
+    assert best is not None
+    return best[1]
+
+
+def save_calibration(run: Run, calibration: Calibration) -> None:
+    """Keep a calibration with its run, for everyone who checks texts with it."""
+    with replace_file(run.folder / CALIBRATION) as file:
+        file.write(calibration_text(calibration))
+
+
+def _hidden(
+    run: Run, known: KnowledgeOfTypes, documents: Sequence[LinkedDocument], seed: int
+) -> Iterator[_Hidden]:
+    """Hide facts of each document, and read it without them."""
+    dice = random.Random(seed)  # noqa: S311
+    truths: list[dict[tuple[int, int], str]] = []
+    supposed = []
+    for document, facts in zip(documents, _stated_facts(run, documents), strict=True):
+        topic = topic_of(document)
+        gone = {id(fact) for fact in topic.relations if dice.random() < _HIDDEN}
+        kept = [fact for fact in topic.relations if id(fact) not in gone]
+        missing = {(fact.type, fact.object) for fact in topic.relations if id(fact) in gone}
+        linker = Linker(Topic(topic.id, topic.names, kept), run.link_options)
+        linked = linker.link_tokens(document.text, document.tokens, id=document.id)
+        supposed.append(with_hypotheses(linked, known))
+        truths.append({place: fact[0] for place, fact in facts.items() if fact in missing})
+    number = 0
+    for members, scored in read_in_order(run, supposed, None):
+        for document, each in zip(members, scored, strict=True):
+            places = run.space.places(document)
+            yield _Hidden(document, places, each, truths[number])
+            number += 1
+
+
+def _stated_facts(
+    run: Run, documents: Sequence[LinkedDocument]
+) -> Iterator[dict[tuple[int, int], tuple[str, str]]]:
+    """Say which facts each document states, by the characters that name their objects."""
+    for members, scored in read_in_order(run, documents, None):
+        places = [run.space.places(document) for document in members]
+        for document, found in zip(members, stated(members, places, scored), strict=True):
+            if document.gold is not None:
+                tokens = document.tokens
+                yield {
+                    (tokens.starts[gold.start], tokens.ends[gold.end - 1]): (
+                        gold.type,
+                        gold.object,
+                    )
+                    for gold in document.gold
+                    if gold.type not in (None, TITLE) and gold.object is not None
+                }
+            else:
+                yield {
+                    (found.places.starts[each.start], found.places.ends[each.end - 1]): (
+                        each.type,
+                        each.object,
+                    )
+                    for each, probability in found.probabilities.items()
+                    if probability >= _CERTAIN and each.type != TITLE and each.object is not None
+                }
+
+
+def _loss(texts: Sequence[_Hidden], known: KnowledgeOfTypes, calibration: Calibration) -> float:
+    """Give −log P of the truth, summed over all places that could be a name."""
+    documents, places = [each.document for each in texts], [each.places for each in texts]
+    weighed = [
+        calibrated(each.document, each.places, each.scored, known.schema, calibration)
+        for each in texts
+    ]
+    total = 0.0
+    for text, found in zip(texts, stated(documents, places, weighed), strict=True):
+        starts, ends = text.places.starts, text.places.ends
+        supposed: dict[tuple[int, int], float] = {}
+        right: dict[tuple[int, int], float] = {}
+        for statement, probability in found.probabilities.items():
+            if statement.object is None:
+                place = starts[statement.start], ends[statement.end - 1]
+                supposed[place] = supposed.get(place, 0.0) + probability
+                if text.truth.get(place) == statement.type:
+                    right[place] = right.get(place, 0.0) + probability
+        for place in text.truth:
+            total -= math.log(max(right.get(place, 0.0), _LEAST))
+        for place, probability in supposed.items():
+            if place not in text.truth:
+                total -= math.log(max(1.0 - probability, _LEAST))
+    return total
+
+
+def _lowest(function: Callable[[float], float], low: float, high: float) -> float:
+    """Find where a function with one valley is lowest, by golden sections."""
+    ratio = (math.sqrt(5) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = function(left), function(right)
+    while high - low > _PRECISE:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = function(right)
+    return (low + high) / 2
+
+
+_PRECISE = 0.25

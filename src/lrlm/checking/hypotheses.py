@@ -1,0 +1,119 @@
+"""Add to a linked text what it may state beyond the facts that are known of its topic.
+
+Beside the known relations of a topic stand *open* ones: "this type, an object that the graph does
+not have". Every part of the text that could be a name of such an object is a candidate of it, an
+edge of the same lattice. A model chooses among known and open relations in one softmax, so they
+compete everywhere, and the sums over all segmentations stay exact.
+
+An open relation is compared with a state as known ones are, by the vectors of its type and of an
+object. It has no object of its own, so it borrows that of an example: an object of that type that
+the topic has, or that others often have.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from lrlm.checking.name_spans import KnownNames, name_spans
+from lrlm.knowledge import TITLE
+from lrlm.knowledge.schema import NameKind, Schema
+from lrlm.text import LinkableRelation, LinkedDocument, Mention, split_words
+
+MOST_TYPES = 24
+"""Types of facts that a text about a topic is thought to state."""
+MOST_EXAMPLES = 2
+"""Objects that an open relation of a type borrows its vector from."""
+LEAST_SHARE = 0.005
+"""Kinds of names that are rarer among the objects of a type are not thought to be of it."""
+
+
+@dataclass(frozen=True)
+class KnowledgeOfTypes:
+    """A schema, made ready to find names in texts."""
+
+    schema: Schema
+    names: KnownNames
+
+    @classmethod
+    def of(cls, schema: Schema) -> "KnowledgeOfTypes":
+        """Sort the names of a schema once, for any number of texts."""
+        return cls(schema, KnownNames(schema.names))
+
+
+def with_hypotheses(
+    document: LinkedDocument, known: KnowledgeOfTypes, *, most_types: int = MOST_TYPES
+) -> LinkedDocument:
+    """Give the document with open relations behind its own, and their candidates.
+
+    There are at most `most_types` types, whatever the topic, so the candidates are at most so many
+    times the names, and grow with the length of the text and no faster.
+    """
+    schema = known.schema
+    open_relations = list(_open_relations(document, schema, most_types))
+    if not open_relations:
+        return document
+    own = len(document.relations)
+    numbers: dict[str, list[int]] = {}
+    for number, relation in enumerate(open_relations, start=own):
+        numbers.setdefault(relation.type, []).append(number)
+    fits = _types_by_kind(schema, numbers)
+    stated = _types_by_place(document)
+    mentions = list(document.mentions)
+    for span in name_spans(document, known.names):
+        types_here = stated.get((span.start, span.end), frozenset())
+        if TITLE in types_here:
+            continue
+        mentions += [
+            Mention(span.start, span.end, number, 0)
+            for type_ in fits[span.kind]
+            if type_ not in types_here
+            for number in numbers[type_]
+        ]
+    mentions.sort()
+    return replace(
+        document,
+        relations=(*document.relations, *open_relations),
+        mentions=tuple(mentions),
+    )
+
+
+def _open_relations(
+    document: LinkedDocument, schema: Schema, most_types: int
+) -> Iterator[LinkableRelation]:
+    by_type: dict[str, list[LinkableRelation]] = {}
+    for relation in document.relations:
+        if relation.type != TITLE:
+            by_type.setdefault(relation.type, []).append(relation)
+    for type_ in schema.types_like(by_type, most=most_types):
+        examples = {
+            each.object: (each.forms[0], each.texts[0])
+            for each in by_type.get(type_, [])[:MOST_EXAMPLES]
+        }
+        usual = schema.types.get(type_)
+        for example in () if usual is None else usual.examples:
+            if len(examples) < MOST_EXAMPLES and (words := split_words(example.name)):
+                examples.setdefault(example.object, (words, example.name))
+        for object_, (words, text) in examples.items():
+            yield LinkableRelation(type_, object_, (words,), (text,), is_open=True)
+
+
+def _types_by_kind(schema: Schema, types: Iterable[str]) -> dict[NameKind, list[str]]:
+    """Say which types have names of each kind."""
+    return {
+        kind: [type_ for type_ in types if kind_share(type_, kind, schema) >= LEAST_SHARE]
+        for kind in NameKind
+    }
+
+
+def kind_share(type_: str, kind: NameKind, schema: Schema) -> float:
+    """Say how many of the names of a type's objects are of a kind; one half where it is unknown."""
+    usual = schema.types.get(type_)
+    return 0.5 if usual is None else usual.share(kind)
+
+
+def _types_by_place(document: LinkedDocument) -> dict[tuple[int, int], set[str]]:
+    """Give the types of the known facts whose names stand at each place."""
+    types: dict[tuple[int, int], set[str]] = {}
+    for mention in document.mentions:
+        here = types.setdefault((mention.start, mention.end), set())
+        here.add(document.relations[mention.relation].type)
+    return types
