@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from lrlm.serving import answers, limits
 from lrlm.serving.app import create_app
 from lrlm.serving.explorer import Explorer
 from lrlm.serving.limits import ServerLimits
+from lrlm.serving.turtle import read_turtle
 from tests.serving.served import TEXT, TOPIC, client, error_of, shipped
 from tests.toy_run import toy_run
 
@@ -75,6 +77,62 @@ def test_a_topic_by_its_id_and_an_unknown_one(api: TestClient) -> None:
     answer = api.get("/api/v1/topic?id=Norwey")
     assert answer.status_code == 404
     assert "did you mean 'Norway'?" in error_of(answer)
+
+
+TURTLE = """@prefix : <http://example.org/> .
+:Norway :capital :Oslo ; :populationDensity 14 . :Oslo :country :Norway ."""
+
+
+def test_topics_in_turtle(api: TestClient) -> None:
+    content = asked(api, "topic/turtle", answers.TurtleAnswer, turtle=TURTLE)
+    assert [each["name"] for each in content["topics"]] == ["Norway", "Oslo"]
+    norway = content["topic"]
+    assert norway["id"] == "http://example.org/Norway"
+    facts = {each["type"]: each["forms"][0] for each in norway["relations"]}
+    assert facts == {"capital": "Oslo", "population density": "14"}
+    annotation = asked(
+        api, "annotate", answers.AnnotationAnswer, text="Its capital is Oslo.", topic=norway | {}
+    )
+    assert annotation["best"][0]["type"] == "capital"
+    other = asked(
+        api, "topic/turtle", answers.TurtleAnswer, turtle=TURTLE, id="http://example.org/Oslo"
+    )
+    assert other["topic"]["relations"][0]["forms"] == ["Norway"]
+
+
+def test_a_type_that_a_model_has_learned_keeps_its_address() -> None:
+    read = read_turtle(TURTLE, None, {"http://example.org/capital"})
+    types = {each["label"]: each["type"] for each in read.topic["relations"]}
+    assert types["capital"] == "http://example.org/capital"
+    assert types["population density"] == "population density"
+
+
+@pytest.mark.parametrize(
+    ("turtle", "told"),
+    [
+        (":Norway :capital", "this does not look like Turtle"),
+        ("a,b,c\nd,e,f\n", "this does not look like Turtle"),
+        ("@prefix : <http://e.org/> .\n:a :b", "the Turtle cannot be read: line 2: not Turtle"),
+        ("# nothing", "the Turtle cannot be read: "),
+        ("x" * (limits.LONGEST_TURTLE + 1), "turtle: String should have at most 200000"),
+    ],
+)
+def test_what_is_no_turtle_is_told(api: TestClient, turtle: str, told: str) -> None:
+    answer = api.post("/api/v1/topic/turtle", json={"turtle": turtle})
+    assert answer.status_code == 422
+    error = error_of(answer)
+    assert error.startswith(told)
+    assert "/tmp" not in error
+    assert ".ttl" not in error
+
+
+def test_turtle_without_its_library_is_told(
+    api: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
+    answer = api.post("/api/v1/topic/turtle", json={"turtle": TURTLE})
+    assert answer.status_code == 501
+    assert "pip install 'lrlm[rdf]'" in error_of(answer)
 
 
 def test_a_topic_by_hand_comes_back_cleaned(api: TestClient) -> None:

@@ -102,7 +102,7 @@ def test_a_star_of_sixty_facts_can_be_read(browser: Any, place: str) -> None:
     for size in ({}, PHONE):
         with visit(browser, place, **size) as at:
             view = at.open("topic")
-            view.locator("summary", has_text="Paste a topic as JSON").click()
+            view.locator("summary", has_text="Paste a topic as JSON or Turtle").click()
             view.locator("textarea").fill(json.dumps(topic))
             view.get_by_role("button", name="Use this topic").click()
             at.page.wait_for_selector("h2:has-text('A big topic')")
@@ -132,6 +132,23 @@ def test_a_topic_is_built_by_hand(browser: Any, place: str) -> None:
         at.page.wait_for_selector("svg.star text:has-text('Poseidonis')")
         at.open("annotate")
         at.page.wait_for_selector("#view-annotate .mark:has-text('Poseidonis')")
+
+
+def test_a_topic_is_pasted_in_turtle(browser: Any, place: str) -> None:
+    turtle = """@prefix : <http://example.org/> .
+        :Atlantis :capital :Poseidonis ; :borders :Mu . :Mu :capital :Hiranypura ."""
+    with visit(browser, place) as at:
+        view = at.open("topic")
+        view.locator("summary", has_text="Paste a topic as JSON or Turtle").click()
+        view.locator("textarea").fill(turtle)
+        view.get_by_role("button", name="Use this topic").click()
+        at.page.wait_for_selector("svg.star text:has-text('Poseidonis')")
+        view.get_by_label("Topics in this Turtle").select_option(label="Mu (1 fact)")
+        at.page.wait_for_selector("svg.star text:has-text('Hiranypura')")
+        view.locator("textarea").fill("@prefix : <http://example.org/> . :Atlantis :capital")
+        view.get_by_role("button", name="Use this topic").click()
+        at.page.wait_for_selector("#status.error:has-text('the Turtle cannot be read: line 1')")
+        at.troubles = [each for each in at.troubles if "status of 422" not in each]
 
 
 def test_text_appears_with_its_copied_names_marked(browser: Any, place: str) -> None:

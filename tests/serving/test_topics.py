@@ -6,6 +6,7 @@ import pytest
 
 from lrlm.corpora import build_corpus
 from lrlm.knowledge.build import build_graph
+from lrlm.knowledge.index import likeness
 from lrlm.serving.topics import (
     BrokenCollectionError,
     GraphTopics,
@@ -35,6 +36,27 @@ def test_a_graph(graph: Path) -> None:
     assert topic is not None
     assert topic.relations[0].forms == ("Oslo",)
     assert topics.topic("nobody") is None
+
+
+def test_an_entity_by_its_id(graph: Path) -> None:
+    assert [each.name for each in GraphTopics(graph).search("Q585", 5)] == ["Oslo"]
+    assert [each.name for each in TopicFinder([GraphTopics(graph)]).search("Q20", 5)] == ["Norway"]
+
+
+def test_few_of_many_names_are_compared_letter_by_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [(f"Q{number}", f"Sand castle {number}", None) for number in range(100_000)]
+    names += [("Q-1", "Sand", None), ("Q-2", "Sandy", None)]
+    compared: list[str] = []
+
+    def counted(asked: str, name: str) -> float:
+        compared.append(name)
+        return likeness(asked, name)
+
+    monkeypatch.setattr("lrlm.serving.topics.likeness", counted)
+    topics = NamedTopics("many", lambda: names, lambda _: None)
+    assert [each.id for each in topics.search("sand", 2)] == ["Q-1", "Q-2"]
+    assert topics.search("castle", 50)
+    assert len(compared) <= 800
 
 
 def test_a_corpus(tmp_path: Path) -> None:

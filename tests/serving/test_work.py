@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -103,6 +104,47 @@ def test_what_arrives_together_is_made_together_and_errors_stay_with_their_own()
     assert isinstance(results.pop(3), InputError)
     assert results == [str(number) for number in range(12) if number != 3]
     assert sizes == [8, 4]
+
+
+def test_clients_that_take_turns_come_together() -> None:
+    sizes: list[int] = []
+
+    def make(given: Sequence[int]) -> list[int | Exception]:
+        sizes.append(len(given))
+        time.sleep(0.05)
+        return list(given)
+
+    async def story() -> None:
+        batcher = Batcher(make, name="test", most_waiting=20, together=8)
+
+        async def client(delay: float) -> None:
+            await asyncio.sleep(delay)
+            for number in range(4):
+                await batcher.do(number)
+
+        early, late = [client(0) for _ in range(4)], [client(0.02) for _ in range(4)]
+        await asyncio.gather(*early, *late)
+        batcher.close()
+
+    asyncio.run(story())
+    assert sizes[0] == 4
+    assert sizes.count(8) >= 2  # and not halves that answer and wait in turn
+
+
+def test_a_single_client_never_waits_for_others() -> None:
+    async def story() -> float:
+        batcher = Batcher(slow, name="test", most_waiting=20, together=8)
+        begin = time.perf_counter()
+        for number in range(5):
+            await batcher.do(number)
+        batcher.close()
+        return time.perf_counter() - begin
+
+    def slow(given: Sequence[int]) -> list[int | Exception]:
+        time.sleep(0.1)
+        return list(given)
+
+    assert asyncio.run(story()) < 0.7
 
 
 def test_a_failing_batch_fails_all_of_it_and_nothing_later() -> None:

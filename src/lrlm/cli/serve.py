@@ -54,8 +54,10 @@ def serve(
     It listens on this machine only, unless told otherwise, until Ctrl-C. The same address has a
     JSON API under /api/v1.
     """
-    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
-        raise MissingExtraError("the explorer needs FastAPI and uvicorn: pip install 'lrlm[serve]'")
+    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "msgspec", "uvicorn")):
+        raise MissingExtraError(
+            "the explorer needs FastAPI, msgspec and uvicorn: pip install 'lrlm[serve]'"
+        )
     from lrlm.serving.addresses import address, doorkeeper_for, listen
 
     names = tuple(name.lower() for name in allow_host or ())

@@ -83,6 +83,13 @@ class TopicAnswer(_Answer):
     collection: str | None = None
 
 
+class TurtleAnswer(_Answer):
+    """What stands in a text in Turtle."""
+
+    topic: TopicAnswer
+    topics: list[FoundTopicAnswer] = Field(description="All of them, those with most facts first.")
+
+
 class ExampleAnswer(_Answer):
     """A text to begin with, and its topic."""
 

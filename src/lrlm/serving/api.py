@@ -8,6 +8,7 @@ it, and writes it as JSON.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -26,6 +27,7 @@ from lrlm.serving.explorer import (
     Explorer,
     TextOfTopic,
     annotate_together,
+    annotation_to_json,
     lattice_under,
     score_under,
     write,
@@ -42,6 +44,7 @@ from lrlm.serving.requests import (
     ScoreRequest,
     StreamRequest,
     TopicBody,
+    TurtleRequest,
 )
 from lrlm.serving.work import Batcher, GivenUpError, Made, Order, OverloadedError, Workshop
 
@@ -49,6 +52,8 @@ _LOG = logging.getLogger(__name__)
 _JSON = "application/json"
 _LINES = "application/x-ndjson"
 _EVENTS = "text/event-stream"
+_REMEMBERED = 128
+"""Topics that need not be looked up again."""
 
 
 class TooSlowError(LrlmError):
@@ -68,6 +73,8 @@ class Desk:
     def __init__(self, explorer: Explorer, limits: ServerLimits) -> None:
         self.explorer = explorer
         self._limits = limits
+        self._topics: dict[str, Topic] = {}
+        """The topics that were asked for last."""
         self._lookups = Workshop("topics", threads=1, most_waiting=limits.waiting)
         self._writers = Workshop("writers", threads=limits.writers, most_waiting=limits.waiting)
         self._annotators: dict[str, Batcher[_ToAnnotate, str]] = {
@@ -104,22 +111,23 @@ class Desk:
 
     async def while_wanted(self, request: Request, work: Awaitable[Made]) -> Made:
         """Wait for work while the client is there and time is left; else stop it."""
-        working = asyncio.ensure_future(work)
-        leaving = asyncio.ensure_future(_client_leaves(request))
+        has_left = False
+
+        async def stop_when_left() -> None:
+            nonlocal has_left
+            await _client_leaves(request)
+            has_left = True
+            time_left.reschedule(0)
+
         try:
-            done, _ = await asyncio.wait(
-                {working, leaving},
-                timeout=self._limits.seconds,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if working in done:
-                return working.result()
-            if leaving in done:
-                raise GivenUpError("the client has gone")
-            raise self.too_slow()
-        finally:
-            working.cancel()
-            leaving.cancel()
+            async with asyncio.timeout(self._limits.seconds) as time_left:
+                watching = asyncio.ensure_future(stop_when_left())
+                try:
+                    return await work
+                finally:
+                    watching.cancel()
+        except TimeoutError:
+            raise (GivenUpError("the client has gone") if has_left else self.too_slow()) from None
 
     def too_slow(self) -> TooSlowError:
         """Give the error of a request whose time is up."""
@@ -139,9 +147,15 @@ class Desk:
 
     async def topic(self, given: str | TopicBody) -> Topic:
         """Look up a topic, or make the one that was sent."""
-        if isinstance(given, str):
-            return await self._lookups.do(lambda _: self.explorer.topic(given))
-        return await self._lookups.do(lambda _: given.to_topic())
+        if not isinstance(given, str):
+            return await self._lookups.do(lambda _: given.to_topic())
+        if (known := self._topics.get(given)) is not None:
+            return known
+        found = await self._lookups.do(lambda _: self.explorer.topic(given))
+        if len(self._topics) >= _REMEMBERED:
+            del self._topics[next(iter(self._topics))]
+        self._topics[given] = found
+        return found
 
     async def look_up(self, job: Callable[[], Made]) -> Made:
         """Read topics."""
@@ -152,13 +166,15 @@ class Desk:
     ) -> list[str]:
         """Annotate texts together with those of other requests."""
         batcher = self._annotators[self.name_of(model)]
-        if len(texts) > 1 and len(texts) > batcher.room:
+        if len(texts) == 1:
+            return [await batcher.do(_ToAnnotate(texts[0], written))]
+        if len(texts) > batcher.room:
             raise OverloadedError("the server has too much to do; try again in a moment")
         results = await asyncio.gather(
             *(batcher.do(_ToAnnotate(text, written)) for text in texts), return_exceptions=True
         )
         for number, result in enumerate(results):
-            if isinstance(result, InputError) and len(texts) > 1:
+            if isinstance(result, InputError):
                 raise InputError(f"texts[{number}]: {result}") from None
             if isinstance(result, BaseException):
                 raise result
@@ -196,6 +212,7 @@ def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
         421: "the server does not go by that name",
         422: "something in the request cannot be used",
         500: "something is wrong on the server",
+        501: "a library is not installed here that this needs",
         503: "the server has too much to do; try again in a moment",
         504: "it took too long",
     }
@@ -204,7 +221,7 @@ def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-_ALWAYS = (400, 401, 403, 404, 408, 413, 421, 422, 500, 503, 504)
+_ALWAYS = (400, 401, 403, 404, 408, 413, 421, 422, 500, 501, 503, 504)
 
 
 def _json_answer(model: type, **more: Any) -> dict[str, Any]:
@@ -260,9 +277,7 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
         """Search the graph and what the models were trained on, the most alike first."""
         search = desk.look_up(lambda: explorer.topics.search(query, limit))
         found = await desk.while_wanted(request, search)
-        names = answers.FoundTopicAnswer.model_fields
-        content = [{name: getattr(each, name) for name in names} for each in found]
-        return _json(json_text({"topics": content}))
+        return _json(json_text({"topics": [asdict(each) for each in found]}))
 
     @router.get("/topic", summary="A topic with its facts", **_json_answer(answers.TopicAnswer))
     async def topic(
@@ -282,6 +297,18 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
             relation["label"] = relation["type"]
         return _json(json_text(content))
 
+    @router.post(
+        "/topic/turtle", summary="Read a topic in Turtle", **_json_answer(answers.TurtleAnswer)
+    )
+    async def read_topic_in_turtle(request: Request, asked: TurtleRequest) -> Response:
+        """Read topics in Turtle by the rules of `lrlm kg build`; needs the extra `rdf`.
+
+        A relation type goes by its address where a model was trained with it, else by its name.
+        """
+        job = desk.write(lambda _: explorer.read_turtle(asked.turtle, asked.id))
+        topic, found = await desk.while_wanted(request, job)
+        return _json(json_text({"topic": topic, "topics": [asdict(each) for each in found]}))
+
     @router.post("/annotate", summary="Annotate a text", **_or_html(answers.AnnotationAnswer))
     async def annotate(request: Request, asked: AnnotateRequest) -> Response:
         """Say for every name in a text which facts it may have come from, and how probably."""
@@ -289,7 +316,7 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
         def written(annotation: Annotation) -> str:
             if asked.format == "html":
                 return annotation_to_html(annotation, threshold=asked.threshold)
-            return annotation.to_json(threshold=asked.threshold)
+            return annotation_to_json(annotation, threshold=asked.threshold)
 
         async def work() -> str:
             text = TextOfTopic(asked.text, await desk.topic(asked.topic))
@@ -310,7 +337,7 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
         async def work() -> list[str]:
             texts = [TextOfTopic(each.text, await desk.topic(each.topic)) for each in asked.texts]
             return await desk.annotate(
-                asked.model, texts, lambda made: made.to_json(threshold=asked.threshold)
+                asked.model, texts, partial(annotation_to_json, threshold=asked.threshold)
             )
 
         made = await desk.while_wanted(request, work())

@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
 from lrlm import __version__
-from lrlm.errors import LrlmError
+from lrlm.errors import LrlmError, MissingExtraError
 from lrlm.plain_data import json_text
 from lrlm.serving.api import Desk, TooSlowError, router_for
 from lrlm.serving.explorer import Explorer, UnknownModelError
@@ -39,6 +39,7 @@ _STATUSES: tuple[tuple[type[LrlmError], int], ...] = (
     (TooSlowError, 504),
     (GivenUpError, 503),
     (BrokenCollectionError, 500),
+    (MissingExtraError, 501),
 )
 """The status of each kind of error; any other says what is wrong with the request."""
 

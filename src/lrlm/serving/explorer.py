@@ -10,10 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation
 from lrlm.annotation.drawn_lattice import DrawnLattice, draw_lattice
 from lrlm.annotation.score import Score, score
+from lrlm.characters import visible_json
 from lrlm.errors import InputError, LrlmError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece, generated_to_json
@@ -24,8 +27,10 @@ from lrlm.model import Model, load
 from lrlm.plain_data import parse_toml
 from lrlm.serving.limits import LONGEST_LATTICE, LONGEST_TEXT, MOST_FACTS, MOST_FORMS
 from lrlm.serving.topics import TopicFinder, finder_for
+from lrlm.serving.turtle import ReadTurtle, read_turtle
 
 EXAMPLES = "examples.toml"
+_ENCODER = msgspec.json.Encoder()
 
 
 class UnknownModelError(InputError):
@@ -94,6 +99,11 @@ class Explorer:
             for example in _examples()
         ]
 
+    def read_turtle(self, text: str, wanted: str | None) -> ReadTurtle:
+        """Read topics in Turtle, with the relation types that the models know."""
+        known = [model.run.features.relations.type_ids for model in self.models.values()]
+        return read_turtle(text, wanted, frozenset[str]().union(*known))
+
     def topic(self, id: str) -> Topic:  # noqa: A002
         """Find a topic whose facts are few enough to work with."""
         topic = self.topics.topic(id)
@@ -128,6 +138,11 @@ def annotate_together(
             for number in documents:
                 (results[number],) = annotate_together(name, model, [texts[number]])
     return [results[number] for number in range(len(texts))]
+
+
+def annotation_to_json(annotation: Annotation, *, threshold: float) -> str:
+    """Write what `Annotation.to_json` writes, in a tenth of the time: it is most of an answer."""
+    return visible_json(_ENCODER.encode(annotation.to_dict(threshold=threshold)).decode())
 
 
 def score_under(model: Model, text: TextOfTopic) -> Score:

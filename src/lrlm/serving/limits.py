@@ -21,6 +21,8 @@ MOST_FORMS = 20_000
 """Names of a topic and of all objects of its facts together."""
 LONGEST_NAME = 500
 """Characters of a name, an id or a relation type."""
+LONGEST_TURTLE = 200_000
+"""Characters of a topic in Turtle."""
 MOST_SAMPLES = 20
 """Texts that are generated in one request."""
 MOST_TOKENS = 1_000

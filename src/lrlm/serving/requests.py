@@ -66,6 +66,19 @@ class TopicBody(BaseModel):
         return Topic.from_json(self.model_dump(exclude_none=True))
 
 
+class TurtleRequest(BaseModel):
+    """Topics in Turtle, of which one is wanted."""
+
+    model_config = _example(
+        turtle="@prefix : <http://example.org/> . :Norway :capital :Oslo ; :borders :Sweden ."
+    )
+
+    turtle: Annotated[str, StringConstraints(min_length=1, max_length=limits.LONGEST_TURTLE)]
+    id: NameText | None = Field(
+        default=None, description="Address of the topic; without it, the one with most facts."
+    )
+
+
 TopicGiven = Annotated[
     NameText | TopicBody,
     Field(description="The id of a topic that the server knows, or a whole topic."),

@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,9 @@ from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import training_corpus
 
 _LEAST_LIKE = 0.6
+_MAY_BE_ALIKE = 3
+_CANDIDATES = 400
+"""Names that are compared letter by letter, however many hold what was asked for."""
 
 
 class UnknownTopicError(InputError):
@@ -59,13 +63,17 @@ class GraphTopics:
         self.name = folder.resolve().name
 
     def search(self, asked: str, limit: int) -> list[FoundTopic]:
-        """Find entities by name, the most alike first."""
-        return [
+        """Find entities by id or by name, the most alike first."""
+        found = [
             FoundTopic(
                 found.entity.id, found.name, found.entity.facts, self.name, round(found.likeness, 3)
             )
             for found in self._graph.search(asked, limit=limit)
         ]
+        if asked in self._graph:
+            entity = self._graph.entity(asked)
+            found.insert(0, FoundTopic(entity.id, entity.label, entity.facts, self.name, 1.0))
+        return found
 
     def topic(self, id: str) -> Topic | None:  # noqa: A002
         """Read an entity with all its facts."""
@@ -101,16 +109,24 @@ class NamedTopics:
         key = fold(asked)
         if not key:
             return []
+        likely = heapq.nsmallest(
+            _CANDIDATES,
+            (
+                (rank, len(each.folded), each)
+                for each in self._all_names()
+                if (rank := _rank(key, each.folded)) is not None
+            ),
+            key=itemgetter(0, 1),
+        )
         best: dict[str, FoundTopic] = {}
-        for each in self._all_names():
-            if key in each.folded or _may_be_alike(key, each.folded):
-                alike = likeness(asked, each.name)
-                if key not in each.folded and alike < _LEAST_LIKE:
-                    continue
-                if each.id not in best or best[each.id].likeness < alike:
-                    best[each.id] = FoundTopic(
-                        each.id, each.name, each.facts, self.name, round(alike, 3)
-                    )
+        for rank, _, each in likely:
+            alike = likeness(asked, each.name)
+            if rank == _MAY_BE_ALIKE and alike < _LEAST_LIKE:
+                continue
+            if each.id not in best or best[each.id].likeness < alike:
+                best[each.id] = FoundTopic(
+                    each.id, each.name, each.facts, self.name, round(alike, 3)
+                )
         return heapq.nsmallest(limit, best.values(), key=lambda each: (-each.likeness, each.id))
 
     def topic(self, id: str) -> Topic | None:  # noqa: A002
@@ -125,9 +141,13 @@ class NamedTopics:
         return self._names
 
 
-def _may_be_alike(asked: str, name: str) -> bool:
-    """Leave out quickly what is surely not alike: most mistakes leave the first letter as it is."""
-    return asked[0] == name[:1] and abs(len(asked) - len(name)) <= 2
+def _rank(asked: str, name: str) -> int | None:
+    """Tell quickly how well a name may fit, 0 being best; None where it surely does not."""
+    if asked in name:
+        return 0 if asked == name else 1 if name.startswith(asked) else 2
+    # Most mistakes leave the first letter as it is.
+    is_near = asked[0] == name[:1] and abs(len(asked) - len(name)) <= 2
+    return _MAY_BE_ALIKE if is_near else None
 
 
 def miniworld() -> NamedTopics:

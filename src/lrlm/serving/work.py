@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -20,9 +20,11 @@ from lrlm.errors import LrlmError
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
-_GATHER_SHARE, _GATHER_SECONDS = 0.25, 0.2
+_GATHER_SHARE, _GATHER_SECONDS = 0.5, 0.2
 """Clients that were answered together ask again together: the next batch waits for as many, but
 not longer than this share of the time that the last one took, nor than so many seconds."""
+_GAP_SHARE = 0.1
+"""Nor longer than this share after the last of them has come: then the others will not."""
 
 
 class OverloadedError(LrlmError):
@@ -150,7 +152,7 @@ class Batcher(Generic[Given, Made]):
         self._together = together
         self._waiting: list[_Waiting[Given, Made]] = []
         self._busy = 0
-        self._wanted, self._enough = 0, asyncio.Event()
+        self._arrived = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
 
     @property
@@ -169,8 +171,7 @@ class Batcher(Generic[Given, Made]):
             raise OverloadedError("the server has too much to do; try again in a moment")
         mine: _Waiting[Given, Made] = _Waiting(given)
         self._waiting.append(mine)
-        if len(self._waiting) >= self._wanted:
-            self._enough.set()
+        self._arrived.set()
         if self._working is None:
             self._working = asyncio.create_task(self._work())
         try:
@@ -201,18 +202,27 @@ class Batcher(Generic[Given, Made]):
                     else:
                         each.result.set_result(result)
                 self._busy = 0
-                if len(batch) > 1:
-                    await self._gather(len(batch), _GATHER_SHARE * (loop.time() - begun))
+                await self._gather(len(batch), loop.time() - begun)
         finally:
             self._working = None
 
-    async def _gather(self, wanted: int, seconds: float) -> None:
-        """Wait a moment until so many wait."""
-        self._wanted = wanted
-        if len(self._waiting) < wanted:
-            self._enough.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._enough.wait(), min(seconds, _GATHER_SECONDS))
+    async def _gather(self, answered: int, seconds: float) -> None:
+        """Wait a moment until those ask again who were answered by a batch of so many seconds.
+
+        Without it, clients fall into two halves that take turns, and no batch is ever full.
+        """
+        wanted = min(self._together, answered + len(self._waiting))
+        if wanted == 1:
+            return  # a single client would wait for itself
+        loop = asyncio.get_running_loop()
+        end = loop.time() + min(_GATHER_SHARE * seconds, _GATHER_SECONDS)
+        gap = _GAP_SHARE * seconds
+        while len(self._waiting) < wanted and (left := end - loop.time()) > 0:
+            self._arrived.clear()
+            try:
+                await asyncio.wait_for(self._arrived.wait(), min(left, gap))
+            except TimeoutError:
+                return
 
     def close(self) -> None:
         """Let the batch that is being made end."""

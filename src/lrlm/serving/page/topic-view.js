@@ -13,7 +13,9 @@ export const readTopic = async (given) => ({ ...(await ask("topic", given)), col
 export const formsOf = (text) => String(text).split("|").map((each) => each.trim()).filter(Boolean);
 
 export function build(section) {
-  const json = make("textarea", { rows: "12", spellcheck: "false", class: "code" });
+  const pasted = make("textarea", { rows: "12", spellcheck: "false", class: "code" });
+  const inTurtle = make("select", { on: { change: () => takeChosen() } });
+  const choices = make("div", { hidden: true }, field("Topics in this Turtle", inTurtle));
   const name = make("input", { maxlength: "500", placeholder: "Norway" });
   const type = make("input", { maxlength: "500", placeholder: "capital", list: "types" });
   const object = make("input", { maxlength: "500", placeholder: "Oslo" });
@@ -23,7 +25,7 @@ export function build(section) {
     about: make("p", { class: "quiet" }),
     star: make("div", { class: "paper figure" }),
     table: make("tbody"),
-    json,
+    pasted,
   };
   const guarded = (action) => async () => {
     try {
@@ -32,6 +34,27 @@ export function build(section) {
       say(error.message, true);
     }
   };
+  const takeJson = async (text) => {
+    let given;
+    try {
+      given = JSON.parse(text);
+    } catch (error) {
+      throw new Error(`This is not JSON: ${error.message}`);
+    }
+    takeTopic(await readTopic(given));
+    say("This is the topic now.");
+  };
+  const takeTurtle = async (turtle, id = null) => {
+    const { topic, topics } = await ask("topic/turtle", { turtle, id });
+    takeTopic({ ...topic, collection: null });
+    pasted.value = turtle; // and not the topic as JSON: another one may be wanted
+    inTurtle.replaceChildren(...topics.map((each) =>
+      make("option", { value: each.id }, `${each.name} (${counted(each.facts, "fact")})`)));
+    inTurtle.value = topic.id;
+    choices.hidden = topics.length < 2;
+    say(`${topic.names[0]} is the topic now.`);
+  };
+  const takeChosen = guarded(() => takeTurtle(pasted.value, inTurtle.value));
   section.append(
     parts.heading,
     parts.about,
@@ -60,18 +83,14 @@ export function build(section) {
         object.value = "";
         forms.value = "";
       }), { class: "main" }))),
-    make("details", {}, make("summary", {}, "Paste a topic as JSON"),
-      field("Topic", json, "with id, names, and relations of type, object and forms"),
+    make("details", {}, make("summary", {}, "Paste a topic as JSON or Turtle"),
+      field("Topic", pasted, "JSON with id, names, and relations of type, object and forms; or RDF in Turtle"),
       make("div", { class: "row" }, button("Use this topic", guarded(async () => {
-        let given;
-        try {
-          given = JSON.parse(json.value);
-        } catch (error) {
-          throw new Error(`This is not JSON: ${error.message}`);
-        }
-        takeTopic(await readTopic(given));
-        say("This is the topic now.");
-      }), { class: "main" }))),
+        choices.hidden = true;
+        if (pasted.value.trimStart().startsWith("{")) await takeJson(pasted.value);
+        else await takeTurtle(pasted.value);
+      }), { class: "main" })),
+      choices),
   );
   let width = 0;
   new ResizeObserver(() => {
@@ -103,5 +122,5 @@ export function show(changed) {
     make("td", {}, make("span", { class: "tag", vars: { "--hue": hueOf(hues, fact.type) } }, fact.label ?? fact.type)),
     make("td", {}, fact.object),
     make("td", {}, fact.forms.join(" · ")))));
-  parts.json.value = JSON.stringify(asGiven({ ...topic, collection: null }), null, 1);
+  parts.pasted.value = JSON.stringify(asGiven({ ...topic, collection: null }), null, 1);
 }
