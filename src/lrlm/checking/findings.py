@@ -99,7 +99,7 @@ class CheckedText:
     """Where the graph contradicts itself."""
 
     def __repr__(self) -> str:
-        names = [f"{each.text} ({each.fact.type}: {each.verdict})" for each in self.findings]
+        names = [f"{each.text} ({each.fact.label}: {each.verdict})" for each in self.findings]
         shown = [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
         return f"CheckedText({clipped(self.text)!r}, topic={self.topic!r}, findings={shown})"
 

@@ -44,7 +44,7 @@ def html_fragment(checked: CheckedText) -> str:
         parts.append(
             marked_name(
                 finding.text,
-                type_=f"{finding.fact.type}: {finding.verdict}",
+                type_=f"{finding.fact.label}: {finding.verdict}",
                 hue=HUES[finding.verdict],
                 told=f"{says(finding)} ({percent(finding.probability)})",
             )

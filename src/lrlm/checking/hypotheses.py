@@ -88,12 +88,13 @@ def _open_relations(
             each.object: (each.forms[0], each.texts[0])
             for each in by_type.get(type_, [])[:MOST_EXAMPLES]
         }
+        label = next((each.label for each in by_type.get(type_, ())), "")
         usual = schema.types.get(type_)
         for example in () if usual is None else usual.examples:
             if len(examples) < MOST_EXAMPLES and (words := split_words(example.name)):
                 examples.setdefault(example.object, (words, example.name))
         for object_, (words, text) in examples.items():
-            yield LinkableRelation(type_, object_, (words,), (text,), is_open=True)
+            yield LinkableRelation(type_, object_, (words,), (text,), label, is_open=True)
 
 
 def _types_by_kind(schema: Schema, types: Iterable[str]) -> dict[NameKind, list[str]]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from lrlm.annotation.annotation import Fact
+from lrlm.annotation.annotation import Fact, fact_of
 from lrlm.arrays import Floats, Integers
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
@@ -135,8 +135,7 @@ def judge(stated_document: StatedDocument, schema: Schema, *, threshold: float) 
     known: dict[str, list[Fact]] = {}
     for relation in document.relations:
         if relation.type != TITLE and not relation.is_open:
-            fact = Fact(relation.type, relation.object, relation.texts[0])
-            known.setdefault(relation.type, []).append(fact)
+            known.setdefault(relation.type, []).append(fact_of(relation, 0))
     findings = [
         _finding(stated_document, statement, probability, known, schema)
         for statement, probability in _most_probable(stated_document.probabilities)
@@ -175,13 +174,14 @@ def _finding(
     document, places = stated_document.document, stated_document.places
     start, end = places.starts[statement.start], places.ends[statement.end - 1]
     text = document.text[start:end]
+    label = next(each.label for each in document.relations if each.type == statement.type)
     instead: tuple[Fact, ...] = ()
     if statement.object is not None:
         verdict = GraphVerdict.SUPPORTED
-        fact = Fact(statement.type, statement.object, text)
+        fact = Fact(statement.type, statement.object, text, label)
     else:
         verdict = GraphVerdict.NEW
-        fact = Fact(statement.type, object_of(text, schema.names), text)
+        fact = Fact(statement.type, object_of(text, schema.names), text, label)
         there = tuple(known.get(statement.type, ()))
         if there and schema.is_single(statement.type, objects_here=len(there)):
             verdict, instead = GraphVerdict.CONTRADICTED, there

@@ -67,7 +67,7 @@ def summary(checked: CheckedText) -> str:
 
 def says(finding: Finding) -> str:
     """Say which fact a text states, and what the graph says instead."""
-    stated = f"{finding.fact.type} → {finding.fact.object}"
+    stated = f"{finding.fact.label} → {finding.fact.object}"
     if not finding.instead:
         return stated
     there = ", ".join(fact.form for fact in finding.instead[:_MOST_TOLD])
