@@ -37,7 +37,7 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm.runs.config": ["RunConfig"],
     "lrlm.training.train": ["TrainedRun", "train"],
     "lrlm.training.wrapping": ["wrap"],
-    "lrlm.evaluation": ["evaluate", "Evaluation"],
+    "lrlm.evaluation": ["evaluate", "Evaluation", "fit_pair"],
     "lrlm.report.writing": ["write_report"],
     "lrlm.backbones": ["LstmConfig", "TransformerXlConfig", "Pretrained", "register_backbone"],
     "lrlm.text": ["tokenise", "TokenSpace", "perplexity_per_word", "bits_per_byte"],

@@ -95,9 +95,9 @@ def test_runs_with_other_vocabularies_are_a_pair() -> None:
     backward = backward_run(space=WordSpace(words, _EveryWord()))
     forward, document = toy_run("lrlm"), link("a b u")
     (scored,) = read_linked(paired(forward, backward), [document])
-    alone = [read_linked(run, [document]) for run in (forward, backward)]
-    assert not np.array_equal(alone[0][0].encoded.tokens_N, alone[1][0].encoded.tokens_N)
-    (expected,) = combine(*alone, USUAL_WEIGHT)
+    left, right = (read_linked(run, [document]) for run in (forward, backward))
+    assert not np.array_equal(left[0].encoded.tokens_N, right[0].encoded.tokens_N)
+    (expected,) = combine(left, right, USUAL_WEIGHT)
     torch.testing.assert_close(scored.words_N(), expected.words_N(), rtol=0, atol=1e-9)
     torch.testing.assert_close(scored.score_E, expected.score_E, rtol=0, atol=1e-9)
 

@@ -35,7 +35,8 @@ GOLD, RIVALS = "gold mentions", "rivals of sure facts"
 
 MOST_RIVALS = 3
 """Types that compete with the true one."""
-_Span, _Fact = tuple[int, int], tuple[str, str]
+_Span = tuple[int, int]
+_Fact = tuple[str, str]
 _LARGEST = 4.0
 _CLOSE_ENOUGH = 0.02
 _LEAST = 1e-6
@@ -57,9 +58,11 @@ def fit_pair(
     The first so many `documents` of a split are read, of the corpus that the runs were trained on
     or another. `lrlm.load(forward, backward=…)` takes the weight from there.
 
+    >>> run = lrlm.train("corpus", "runs/backward", direction="backward")
     >>> fit = fit_pair("runs/lrlm", "runs/backward", corpus="corpus")
-    >>> fit.nats_pair <= fit.nats_forward
-    True
+    >>> fit.criterion, fit.nats_pair <= fit.nats_forward
+    ('rivals of sure facts', True)
+    >>> model = lrlm.load("runs/lrlm", backward="runs/backward")
     """
     progress("opening runs", 0, 0)
     chosen = str(choose_device(device))

@@ -49,7 +49,7 @@ def combine(forward: Scored, backward: Scored, weight: float) -> list[ScoredDocu
     length_K = together.end_K - together.start_K
     # Every way through a block has all its tokens, so what is given to tokens is given to each way.
     gap_X = (gap_K / length_K).repeat_interleave(length_K)
-    gaps = gap_X.split([document.encoded.tokens for document in added])
+    gaps = torch.split(gap_X, [document.encoded.tokens for document in added])
     return [_scaled(document, gap_N) for document, gap_N in zip(added, gaps, strict=True)]
 
 
