@@ -1,6 +1,7 @@
 """A trained model to use: it scores, annotates and generates text about a topic."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -10,16 +11,17 @@ from lrlm.annotation.annotate import annotate, annotate_texts
 from lrlm.annotation.annotation import Annotation, BadText
 from lrlm.annotation.score import Score, score
 from lrlm.artifacts import AnyPath
-from lrlm.corpora import LONGEST
+from lrlm.corpora import LONGEST, Corpus, LinkedDocument
 from lrlm.errors import InputError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.generation.options import OptionArguments, options_of
-from lrlm.knowledge import Topic
+from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import TopicLookup, topics_for
+from lrlm.topics.finding import best_of
 from lrlm.topics.index import TopicIndex, TopicSource
 from lrlm.topics.priors import Prior
 from lrlm.topics.ranking import MOST_CANDIDATES, TopicRanking, rank_topics
@@ -93,7 +95,7 @@ class Model:
     def annotate(
         self,
         text: str,
-        topic: Topic,
+        topic: Topic | KnowledgeGraph | Corpus | TopicIndex,
         *,
         longest: int = LONGEST,
         letter_case: str | None = None,
@@ -104,7 +106,8 @@ class Model:
         The probabilities are exact, and are those given the whole text. Offsets count the
         characters of exactly this text. A text of more than `longest` characters is refused.
         Names are looked for as in the corpus of the model; `letter_case` ("exact", "variants",
-        "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise.
+        "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise. If a graph or a
+        corpus is given in place of a topic, the topic is found in it as `topics` does.
 
         >>> annotation = model.annotate("Its capital is Oslo.", topic)
         >>> [(span.start, span.text, span.relation.fact.type) for span in annotation.mentions()]
@@ -113,7 +116,7 @@ class Model:
         >>> [span.text for span in annotation.spans]
         ['OSLO']
         """
-        document = self.run.link(
+        document = self._link(
             text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
         return next(annotate(self.run, [document]))
@@ -155,6 +158,25 @@ class Model:
             longest=longest,
         )
 
+    def _link(
+        self,
+        text: str,
+        topic: Topic | KnowledgeGraph | Corpus | TopicIndex,
+        *,
+        longest: int,
+        letter_case: str | None,
+        name_rules: Iterable[str] | str | None,
+    ) -> LinkedDocument:
+        """Link a text with its topic, which is found in a graph where that is given."""
+        link = partial(
+            self.run.link, text, longest=longest, letter_case=letter_case, name_rules=name_rules
+        )
+        if not isinstance(topic, KnowledgeGraph | Corpus | TopicIndex):
+            return link(topic)
+        index = self._index(topic, letter_case, name_rules)
+        match = best_of(rank_topics(self.run, text, index, limit=1, longest=longest))
+        return replace(link(match.topic), topic_probability=match.probability)
+
     def _index(
         self,
         graph: TopicSource | Iterable[Topic] | TopicIndex,
@@ -172,7 +194,7 @@ class Model:
     @overload
     def annotate_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -184,7 +206,7 @@ class Model:
     @overload
     def annotate_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -195,7 +217,7 @@ class Model:
 
     def annotate_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -216,9 +238,7 @@ class Model:
         """
         if bad_texts not in ("report", "raise"):
             raise InputError(f"bad_texts must be 'report' or 'raise', not {bad_texts!r}")
-        link = partial(
-            self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
-        )
+        link = partial(self._link, longest=longest, letter_case=letter_case, name_rules=name_rules)
         results = annotate_texts(self.run, texts, link=link, batch_size=batch_size)
         return results if bad_texts == "report" else map(_raised, results)
 

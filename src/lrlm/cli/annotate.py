@@ -22,7 +22,15 @@ from lrlm.cli.options import (
     TopicGraph,
     name_rules_given,
 )
-from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_bad_lines, write_out
+from lrlm.cli.outputs import (
+    STREAM,
+    check_writable,
+    is_stream,
+    tell_bad_lines,
+    tell_warnings,
+    write_out,
+)
+from lrlm.cli.texts import Engine
 from lrlm.corpora.name_rules import LetterCase
 from lrlm.errors import InputError, TextTooLongError
 from lrlm.look import counted
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
     from lrlm.annotation.annotation import Annotation
     from lrlm.annotation.folders import FolderSettings
     from lrlm.annotation.jsonl import LineLinker
+    from lrlm.knowledge import Topic
+    from lrlm.topics.finding import TopicRanker
 
 
 class AnnotationFormat(StrEnum):
@@ -41,13 +51,6 @@ class AnnotationFormat(StrEnum):
     JSON = "json"
     HTML = "html"
     CONLL = "conll"
-
-
-class Engine(StrEnum):
-    """Where a folder is annotated."""
-
-    HERE = "here"
-    SPARK = "spark"
 
 
 def annotate(
@@ -65,7 +68,7 @@ def annotate(
         typer.Option(
             metavar="ID|FILE.json",
             help="Topic of the text: an id or a name to look up, or a JSON file.",
-            show_default=False,
+            show_default="found among all topics of the graph or corpus",
         ),
     ] = None,
     graph: TopicGraph = None,
@@ -90,7 +93,8 @@ def annotate(
         typer.Option(
             metavar="IN.jsonl|DIR|-",
             help="Annotate many texts: a file (or standard input) with one JSON object per line,"
-            ' {"id": …, "text": …, "topic": an id or a whole topic}, or a folder of such files,'
+            ' {"id": …, "text": …, "topic": an id or a whole topic, or left out}, or a folder of'
+            " such files,"
             " whose results go to the folder --out.",
             show_default=False,
         ),
@@ -146,8 +150,6 @@ def annotate(
         raise InputError("--master is only for --engine spark")
     if out is not None and not is_stream(out) and not is_folder:
         check_writable([out])
-    if jsonl is None and topic is None:
-        raise InputError("what is the text about? Give its topic: --topic ID or --topic FILE.json")
     if jsonl is not None and topic is not None:
         raise InputError("with --jsonl, every line names its own topic: leave out --topic")
     if jsonl is not None and format_ not in (None, AnnotationFormat.JSON):
@@ -171,6 +173,7 @@ def annotate(
 
     from lrlm.model import load
     from lrlm.runs.topics import find_topic, topics_for
+    from lrlm.topics.finding import TopicRanker
 
     text = ""
     if text_place is not None:
@@ -180,14 +183,27 @@ def annotate(
         progress("loading the model", 0, 0)
         model = load(run, device=device)
         topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
-        if topic is not None:
+        if jsonl is None:
+            probability = None
+            if topic is not None:
+                named = find_topic(topic, topics)
+            else:
+                finder = TopicRanker(
+                    model.run,
+                    topics,
+                    longest=most,
+                    letter_case=letter_case,
+                    name_rules=rules,
+                    progress=progress,
+                )
+                progress("finding the topic", 0, 0)
+                named, probability = _found(finder, text)
             progress("annotating", 0, 0)
-            annotation = model.annotate(
-                text,
-                find_topic(topic, topics),
-                longest=most,
-                letter_case=letter_case,
-                name_rules=rules,
+            annotation = replace(
+                model.annotate(
+                    text, named, longest=most, letter_case=letter_case, name_rules=rules
+                ),
+                topic_probability=probability,
             )
     if jsonl is not None:
         from lrlm.annotation.jsonl import LineLinker
@@ -196,6 +212,17 @@ def annotate(
         _annotate_lines(linker, jsonl, out, threshold or 0.0, max_bad)
     else:
         _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
+
+
+def _found(finder: "TopicRanker", text: str) -> tuple["Topic", float]:
+    """Find the topic of a text; say which others it may be about, if that is not sure."""
+    from lrlm.topics.finding import best_of
+    from lrlm.topics.terminal import doubts
+
+    ranking = finder.rank(text)
+    match = best_of(ranking)
+    tell_warnings(doubts(ranking))
+    return match.topic, match.probability
 
 
 def _folder_of_results(out: Path | None, endpoint: str | None) -> Path:

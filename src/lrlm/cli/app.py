@@ -22,6 +22,7 @@ from lrlm.cli import (
     pack,
     report,
     serve,
+    topics,
     train,
     verify,
 )
@@ -58,6 +59,7 @@ app.command("report", epilog="Example: lrlm report runs/vanilla runs/lrlm --out 
 app.command("annotate", epilog="Example: lrlm annotate article.txt --topic Norway --format html")(
     annotate.annotate
 )
+app.command("topics", epilog="Example: lrlm topics runs/lrlm article.txt --graph kg")(topics.topics)
 app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --temperature 0.7")(
     generate.generate
 )
