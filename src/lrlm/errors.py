@@ -54,6 +54,10 @@ class TopicLookupError(InputError):
     """A topic was named, but neither a graph nor a corpus to look it up in."""
 
 
+class TopicNotFoundError(InputError):
+    """No topic was named, and none could be found that the text is about."""
+
+
 class TokenWantedError(InputError):
     """An address that others can reach was to be opened without a secret that they have to know."""
 

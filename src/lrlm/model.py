@@ -1,6 +1,7 @@
 """A trained model to use: it scores, annotates, checks and generates text about a topic."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ from lrlm.checking.calibration import Calibration, calibration_of
 from lrlm.checking.check import THRESHOLD, Checker
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.hypotheses import KnowledgeOfTypes
-from lrlm.corpora import LONGEST
+from lrlm.corpora import LONGEST, Corpus, LinkedDocument
 from lrlm.errors import InputError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece
@@ -27,6 +28,7 @@ from lrlm.runs.run import Run
 from lrlm.runs.schemas import schema_for
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import TopicLookup, topics_for
+from lrlm.topics.finding import best_of
 from lrlm.topics.index import TopicIndex, TopicSource
 from lrlm.topics.priors import Prior
 from lrlm.topics.ranking import MOST_CANDIDATES, TopicRanking, rank_topics
@@ -119,7 +121,7 @@ class Model:
     def annotate(
         self,
         text: str,
-        topic: Topic,
+        topic: Topic | KnowledgeGraph | Corpus | TopicIndex,
         *,
         longest: int = LONGEST,
         letter_case: str | None = None,
@@ -131,7 +133,8 @@ class Model:
         The probabilities are exact, and are those given the whole text. Offsets count the
         characters of exactly this text. A text of more than `longest` characters is refused.
         Names are looked for as in the corpus of the model; `letter_case` ("exact", "variants",
-        "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise.
+        "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise. If a graph or a
+        corpus is given in place of a topic, the topic is found in it as `topics` does.
         `copy_odds` are nats by which copying is more probable than in the model itself, where not
         those that were fitted for the run (docs/annotate.md).
 
@@ -142,7 +145,7 @@ class Model:
         >>> [span.text for span in annotation.spans]
         ['OSLO']
         """
-        document = self.run.link(
+        document = self._link(
             text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
         return next(annotate(self.run, [document], copy_odds=copy_odds))
@@ -184,6 +187,25 @@ class Model:
             longest=longest,
         )
 
+    def _link(
+        self,
+        text: str,
+        topic: Topic | KnowledgeGraph | Corpus | TopicIndex,
+        *,
+        longest: int,
+        letter_case: str | None,
+        name_rules: Iterable[str] | str | None,
+    ) -> LinkedDocument:
+        """Link a text with its topic, which is found in a graph where that is given."""
+        link = partial(
+            self.run.link, text, longest=longest, letter_case=letter_case, name_rules=name_rules
+        )
+        if not isinstance(topic, KnowledgeGraph | Corpus | TopicIndex):
+            return link(topic)
+        index = self._index(topic, letter_case, name_rules)
+        match = best_of(rank_topics(self.run, text, index, limit=1, longest=longest))
+        return replace(link(match.topic), topic_probability=match.probability)
+
     def _index(
         self,
         graph: TopicSource | Iterable[Topic] | TopicIndex,
@@ -201,7 +223,7 @@ class Model:
     @overload
     def annotate_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -214,7 +236,7 @@ class Model:
     @overload
     def annotate_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -226,7 +248,7 @@ class Model:
 
     def annotate_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -247,9 +269,7 @@ class Model:
         ['Norway']
         """
         _check_choice(bad_texts)
-        link = partial(
-            self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
-        )
+        link = partial(self._link, longest=longest, letter_case=letter_case, name_rules=name_rules)
         results = annotate_texts(
             self.run, texts, link=link, batch_size=batch_size, copy_odds=copy_odds
         )
@@ -258,7 +278,7 @@ class Model:
     def check(
         self,
         text: str,
-        topic: Topic,
+        topic: Topic | KnowledgeGraph | Corpus | TopicIndex,
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
@@ -272,7 +292,7 @@ class Model:
         A statement is that a name in the text is the object of a fact about the topic. Which types
         of facts there are, and what their objects are like, is known from what the model was
         trained on, and from `graph` where one is given. Findings have at least the probability
-        `threshold`.
+        `threshold`. If a graph or a corpus is given in place of a topic, the topic is found in it.
 
         >>> norway = model.topic("Norway")
         >>> checked = model.check("Norway is a country. Its capital is Trondheim.", norway)
@@ -280,15 +300,17 @@ class Model:
         >>> str(finding.verdict), finding.triple, finding.instead[0].object
         ('contradicted', ('Norway', 'capital', 'Trondheim'), 'Oslo')
         """
-        document = self.run.link(
+        document = self._link(
             text, topic, longest=longest, letter_case=letter_case, name_rules=name_rules
         )
+        if graph is None and isinstance(topic, KnowledgeGraph):
+            graph = topic
         return next(self._checker(graph, threshold, calibration).check([document]))
 
     @overload
     def check_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
@@ -303,7 +325,7 @@ class Model:
     @overload
     def check_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
@@ -317,7 +339,7 @@ class Model:
 
     def check_many(
         self,
-        texts: Iterable[tuple[str, Topic]],
+        texts: Iterable[tuple[str, Topic | KnowledgeGraph | Corpus | TopicIndex]],
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
@@ -339,9 +361,7 @@ class Model:
         BadText(number=1, error=InputError('the text is empty: there is nothing to read'))
         """
         _check_choice(bad_texts)
-        link = partial(
-            self.run.link, longest=longest, letter_case=letter_case, name_rules=name_rules
-        )
+        link = partial(self._link, longest=longest, letter_case=letter_case, name_rules=name_rules)
         checker = self._checker(graph, threshold, calibration, batch_size)
         results = checker.check_texts(texts, link=link)
         return results if bad_texts == "report" else map(raised, results)

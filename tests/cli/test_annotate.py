@@ -177,7 +177,7 @@ def test_topics_without_relations_are_fine(
     ("arguments", "message"),
     [
         (["lrlm", "text.txt", "--topic", "Town33"], "has no topic 'Town33'; did you mean 'Town3'"),
-        (["lrlm", "text.txt"], "--topic ID"),
+        (["vanilla", "text.txt"], "holds a Vanilla LM"),
         (["lrlm", "text.txt", "--topic", "no.json"], "no.json: cannot be read"),
         (["lrlm", "--topic", "Town3"], "there is no text"),
         (["nothing", "--topic", "Town3"], "nothing is neither"),

@@ -107,6 +107,7 @@ def _annotation(explained: ExplainedDocument, places: TokenPlaces) -> Annotation
     return Annotation(
         id=document.id,
         topic=document.topic,
+        topic_probability=document.topic_probability,
         text=document.text,
         tokens=document.tokens,
         nats=explained.nats,

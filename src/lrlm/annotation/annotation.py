@@ -139,6 +139,8 @@ class Annotation:
     """Every candidate, sorted; spans may overlap and nest, but no two are the same."""
     copied: tuple[Segment, ...]
     """What was copied on the most probable path through the whole text; all else are words."""
+    topic_probability: float | None = None
+    """How probable it is that the text is about its topic, where that was found and not given."""
 
     def __repr__(self) -> str:
         names = [f"{span.text} ({_type_of(span)})" for span in self.mentions()]
@@ -200,6 +202,11 @@ class Annotation:
             "version": VERSION,
             "id": self.id,
             "topic": self.topic,
+            **(
+                {}
+                if self.topic_probability is None
+                else {"topic_probability": self.topic_probability}
+            ),
             "text": self.text,
             "tokens": [
                 list(place) for place in zip(self.tokens.starts, self.tokens.ends, strict=True)

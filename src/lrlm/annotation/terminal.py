@@ -30,12 +30,18 @@ def annotation_view(
     tokens = counted(len(annotation.tokens), "token")
     title = Text.assemble(
         (printable(annotation.topic), "bold"),
+        (_found(annotation.topic_probability), "dim"),
         (f"  {tokens}, perplexity {shown_perplexity(annotation.perplexity)}", "dim"),
     )
     if not shown:
         nothing = Text(f"No mention with a probability of at least {threshold:g}.", "dim")
         return Group(Rule(title, align="left"), text, Padding(nothing, 1))
     return Group(Rule(title, align="left"), text, Padding(_table(shown, styles), 1))
+
+
+def _found(probability: float | None) -> str:
+    """Say how probable a topic is that was found."""
+    return "" if probability is None else f" (found, {percent(probability)})"
 
 
 def _table(shown: tuple[Span, ...], styles: dict[str, str]) -> Table:

@@ -1,6 +1,7 @@
 """`lrlm annotate`: find the names in a text and say which facts they come from."""
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +38,7 @@ from lrlm.cli.texts import (
     sort_out,
     stream_to,
     tell_folder,
+    topic_of_text,
 )
 from lrlm.errors import InputError
 from lrlm.look import counted
@@ -82,7 +84,8 @@ def annotate(
         typer.Option(
             metavar="IN.jsonl|DIR|-",
             help="Annotate many texts: a file (or standard input) with one JSON object per line,"
-            ' {"id": …, "text": …, "topic": an id or a whole topic}, or a folder of such files,'
+            ' {"id": …, "text": …, "topic": an id or a whole topic, or left out}, or a folder of'
+            " such files,"
             " whose results go to the folder --out.",
             show_default=False,
         ),
@@ -140,7 +143,7 @@ def annotate(
         return
 
     from lrlm.model import load
-    from lrlm.runs.topics import find_topic, topics_for
+    from lrlm.runs.topics import topics_for
 
     text = ""
     if text_place is not None:
@@ -150,15 +153,28 @@ def annotate(
         progress("loading the model", 0, 0)
         model = load(run, backward=backward, backward_weight=backward_weight, device=device)
         topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
-        if topic is not None:
-            progress("annotating", 0, 0)
-            annotation = model.annotate(
+        if jsonl is None:
+            named, probability = topic_of_text(
                 text,
-                find_topic(topic, topics),
+                topic,
+                model.run,
+                topics,
                 longest=most,
                 letter_case=letter_case,
                 name_rules=rules,
-                copy_odds=copy_odds,
+                progress=progress,
+            )
+            progress("annotating", 0, 0)
+            annotation = replace(
+                model.annotate(
+                    text,
+                    named,
+                    longest=most,
+                    letter_case=letter_case,
+                    name_rules=rules,
+                    copy_odds=copy_odds,
+                ),
+                topic_probability=probability,
             )
     if jsonl is not None:
         from lrlm.annotation.jsonl import LineLinker

@@ -24,6 +24,7 @@ from lrlm.cli import (
     pair,
     report,
     serve,
+    topics,
     train,
     verify,
 )
@@ -64,6 +65,7 @@ app.command("annotate", epilog="Example: lrlm annotate article.txt --topic Norwa
 app.command("check", epilog="Example: lrlm check article.txt --topic Norway --format html")(
     check.check
 )
+app.command("topics", epilog="Example: lrlm topics runs/lrlm article.txt --graph kg")(topics.topics)
 app.command("generate", epilog="Example: lrlm generate --topic Norway -n 3 --temperature 0.7")(
     generate.generate
 )

@@ -10,6 +10,8 @@ import typer
 
 from lrlm.cli.console import as_plain_text, errors, output, progress_of
 from lrlm.cli.options import (
+    Backward,
+    BackwardWeight,
     Device,
     MaxBad,
     OutputFile,
@@ -35,6 +37,7 @@ from lrlm.cli.texts import (
     sort_out,
     stream_to,
     tell_folder,
+    topic_of_text,
 )
 from lrlm.errors import InputError
 from lrlm.look import counted
@@ -103,6 +106,8 @@ def check(
     longest: Longest = None,
     letter_case: LetterCaseOfNames = None,
     name_rules: RulesOfNames = None,
+    backward: Backward = None,
+    backward_weight: BackwardWeight = None,
     device: Device = "auto",
 ) -> None:
     """Say which statements of a text the graph supports or contradicts, and which are new.
@@ -129,7 +134,17 @@ def check(
         from lrlm.annotation.folders import FolderSettings
 
         settings = FolderSettings(
-            run, graph, corpus, threshold, most, max_bad, device, letter_case, rules
+            run,
+            graph,
+            corpus,
+            threshold,
+            most,
+            max_bad,
+            device,
+            letter_case,
+            rules,
+            backward=backward,
+            backward_weight=backward_weight,
         )
         _check_folder(Path(jsonl), place, settings, engine, master)
         return
@@ -138,7 +153,7 @@ def check(
     from lrlm.checking.many import check_lines, checker_for
     from lrlm.knowledge import KnowledgeGraph
     from lrlm.model import load
-    from lrlm.runs.topics import find_topic, topics_for
+    from lrlm.runs.topics import topics_for
 
     text = ""
     if text_place is not None:
@@ -146,16 +161,26 @@ def check(
             text = read_text(source, where=text_place, longest=most)
     with progress_of("texts") as progress:
         progress("loading the model", 0, 0)
-        model = load(run, device=device)
+        model = load(run, backward=backward, backward_weight=backward_weight, device=device)
         topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
         progress("counting types of facts", 0, 0)
         known_graph = None if graph is None else KnowledgeGraph.open(graph)
         checker = checker_for(model.run, known_graph, threshold=threshold)
-        if topic is not None:
+        if jsonl is None:
+            named, _ = topic_of_text(
+                text,
+                topic,
+                model.run,
+                topics,
+                longest=most,
+                letter_case=letter_case,
+                name_rules=rules,
+                progress=progress,
+            )
             progress("checking", 0, 0)
             document = model.run.link(
                 text,
-                find_topic(topic, topics),
+                named,
                 longest=most,
                 letter_case=letter_case,
                 name_rules=rules,

@@ -19,6 +19,7 @@ from lrlm.errors import (
     TooManyBadLinesError,
     TooMuchUnknownError,
     TopicLookupError,
+    TopicNotFoundError,
     WorkerError,
 )
 
@@ -31,6 +32,7 @@ _REMEDIES: tuple[tuple[type[LrlmError], str, str], ...] = (
     (DamagedFileError, "--keep-damaged", "pass --keep-damaged"),
     (CorpusNotFoundError, "--corpus", "say where it is with --corpus DIR"),
     (TopicLookupError, "--graph", "name one with --graph KG or --corpus DIR"),
+    (TopicNotFoundError, "--topic", "pass --topic ID or --topic FILE.json"),
     (TextTooLongError, "--longest", "allow more with --longest"),
     (TokenWantedError, "--token", "pass --token SECRET, or set LRLM_TOKEN"),
     (WorkerError, "--workers", "try --workers 1"),

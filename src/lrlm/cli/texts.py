@@ -13,13 +13,17 @@ from rich.markup import escape
 
 from lrlm.artifacts import new_file
 from lrlm.cli.console import errors
-from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_bad_lines
+from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_bad_lines, tell_warnings
 from lrlm.corpora.name_rules import LetterCase
 from lrlm.errors import InputError, TextTooLongError
 from lrlm.look import counted
+from lrlm.progress import Progress
 
 if TYPE_CHECKING:
     from lrlm.annotation.folders import FileReport, FolderSettings
+    from lrlm.knowledge import Topic
+    from lrlm.runs.run import Run
+    from lrlm.runs.topics import TopicLookup
 
 Places = Annotated[
     list[str] | None,
@@ -36,7 +40,7 @@ TopicOfText = Annotated[
         "--topic",
         metavar="ID|FILE.json",
         help="Topic of the text: an id or a name to look up, or a JSON file.",
-        show_default=False,
+        show_default="found among all topics of the graph or corpus",
     ),
 ]
 SparkMaster = Annotated[
@@ -94,8 +98,6 @@ def check_places(
         raise InputError("--master is only for --engine spark")
     if out is not None and not is_stream(out) and not is_folder:
         check_writable([out])
-    if jsonl is None and topic is None:
-        raise InputError("what is the text about? Give its topic: --topic ID or --topic FILE.json")
     if jsonl is not None and topic is not None:
         raise InputError("with --jsonl, every line names its own topic: leave out --topic")
     return is_folder
@@ -167,6 +169,42 @@ def read_text(source: IO[bytes], *, where: str, longest: int) -> str:
         raise InputError(
             f"{where}: not UTF-8 at byte {error.start + 1}; save it as UTF-8, or convert it"
         ) from None
+
+
+def topic_of_text(
+    text: str,
+    name: str | None,
+    run: "Run",
+    topics: "TopicLookup",
+    *,
+    longest: int,
+    letter_case: str | None,
+    name_rules: Sequence[str] | None,
+    progress: Progress,
+) -> tuple["Topic", float | None]:
+    """Give the topic that was named; else find that of the text, and say how probable it is.
+
+    Which others the text may be about is told where that is not sure.
+    """
+    from lrlm.runs.topics import find_topic
+    from lrlm.topics.finding import TopicRanker, best_of
+    from lrlm.topics.terminal import doubts
+
+    if name is not None:
+        return find_topic(name, topics), None
+    finder = TopicRanker(
+        run,
+        topics,
+        longest=longest,
+        letter_case=letter_case,
+        name_rules=name_rules,
+        progress=progress,
+    )
+    progress("finding the topic", 0, 0)
+    ranking = finder.rank(text)
+    match = best_of(ranking)
+    tell_warnings(doubts(ranking))
+    return match.topic, match.probability
 
 
 @contextmanager

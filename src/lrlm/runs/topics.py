@@ -1,8 +1,8 @@
 """Find the topic that a user names: in a file, a graph, a corpus, an endpoint or miniworld."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from lrlm.corpora import Corpus
 from lrlm.corpora.miniworld.facts import topics as miniworld_topics
@@ -21,6 +21,14 @@ class TopicLookup(Protocol):
         """Find a topic, or say which ones are near."""
 
 
+@runtime_checkable
+class ListableTopics(Protocol):
+    """Knows all of its topics."""
+
+    def collection(self) -> KnowledgeGraph | Corpus | Iterable[Topic]:
+        """Give what holds them."""
+
+
 class _GraphTopics:
     """The topics of a knowledge graph."""
 
@@ -30,6 +38,10 @@ class _GraphTopics:
     def topic(self, name: str) -> Topic:
         """Find an entity by its id, or by its name if that is certain."""
         return self._graph.topic(self._graph.find(name).id)
+
+    def collection(self) -> KnowledgeGraph:
+        """Give the graph."""
+        return self._graph
 
 
 class MiniworldTopics:
@@ -50,6 +62,10 @@ class MiniworldTopics:
                 return named[0]
         raise InputError(f"miniworld has no topic {name!r}" + near_matches(name, known))
 
+    def collection(self) -> Iterable[Topic]:
+        """Give all topics."""
+        return miniworld_topics().values()
+
 
 class _TopicsOfTraining:
     """The topics of the corpus that a run was trained on, which is looked for when it is needed."""
@@ -60,15 +76,19 @@ class _TopicsOfTraining:
 
     def topic(self, name: str) -> Topic:
         """Find a topic by its id or title, if the corpus is where one would look for it."""
+        try:
+            return self.collection().topic(name)
+        except CorpusNotFoundError as error:
+            raise TopicLookupError(
+                f"the topic {name!r} cannot be looked up: {error}; name that corpus or a"
+                " knowledge graph, or give the topic as a JSON file"
+            ) from None
+
+    def collection(self) -> Corpus:
+        """Give the corpus."""
         if self._corpus is None:
-            try:
-                self._corpus = training_corpus(self._run)
-            except CorpusNotFoundError as error:
-                raise TopicLookupError(
-                    f"the topic {name!r} cannot be looked up: {error}; name that corpus or a"
-                    " knowledge graph, or give the topic as a JSON file"
-                ) from None
-        return self._corpus.topic(name)
+            self._corpus = training_corpus(self._run)
+        return self._corpus
 
 
 def topics_for(
@@ -95,6 +115,18 @@ def topics_for(
     if run.folder == SHIPPED:
         return MiniworldTopics()
     return _TopicsOfTraining(run)
+
+
+def collection_of(topics: TopicLookup) -> KnowledgeGraph | Corpus | Iterable[Topic]:
+    """Give all topics that can be looked up, to find among them what a text is about."""
+    if isinstance(topics, KnowledgeGraph | Corpus):
+        return topics
+    if not isinstance(topics, ListableTopics):
+        raise TopicLookupError(
+            "what is the text about? Its topic can only be found where all topics are known, in a"
+            " graph or a corpus; name one, or name the topic"
+        )
+    return topics.collection()
 
 
 def find_topic(given: str, topics: TopicLookup | None) -> Topic:

@@ -74,3 +74,5 @@ class LinkedDocument:
     """Sorted; spans may overlap, nest and coincide."""
     gold: tuple[GoldMention, ...] | None = None
     """The true mentions where they are known; all other words are plain words."""
+    topic_probability: float | None = None
+    """How probable it is that the text is about its topic, where that was found and not given."""
