@@ -128,6 +128,16 @@ def test_vectors_from_names_are_of_the_label() -> None:
     assert type_name(capital.label) == ("capital",)
 
 
+def test_an_article_without_a_title_has_the_name_of_its_topic(
+    graph: KnowledgeGraph, tmp_path: Path
+) -> None:
+    bare = {"id": "a", "topic": K2, "text": TEXT}
+    corpus = lrlm.build_corpus(tmp_path / "corpus", graph=graph, train=[bare])
+    (document,) = corpus.documents("train")
+    assert document.title == "K2"
+    assert document.relations[0].texts == ("K2",)  # and not the address
+
+
 # The value itself
 
 

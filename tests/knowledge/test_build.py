@@ -357,7 +357,7 @@ def test_a_truncated_file(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", r"1: not a known format"),
+        (b"", r"is empty"),
         (b"hello\n", r"1: not a known format"),
         (b"a\tb\tc\td\te\n", r"the graph would have no facts"),
         (b"[\n" + b"x" * 70_000, r"a line of more than"),

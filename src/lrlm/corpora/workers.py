@@ -20,6 +20,7 @@ from lrlm.errors import WorkerError
 from lrlm.knowledge import TITLE, KnowledgeGraph, Relation, Topic
 from lrlm.knowledge.extract import start_worker
 from lrlm.knowledge.literals import literal_forms
+from lrlm.knowledge.sources.addresses import is_address
 from lrlm.text.document import GoldSpan, LinkedDocument
 
 MISPLACED_GOLD = "misplaced gold mentions"
@@ -129,17 +130,17 @@ def link_rows(
 ) -> Iterator[tuple[str, LinkedDocument]]:
     """Link articles, each with its split; those that share a topic and a title share a linker."""
     waiting = Counter((row["topic"], row["title"]) for row in rows)
-    shared: dict[tuple[str, str], tuple[Linker, Counter[str]]] = {}
+    shared: dict[tuple[str, str], _TopicLinker] = {}
     for row in rows:
         topic = row["topic"], row["title"]
-        linker, facts = shared.pop(topic) if topic in shared else _linker(row, options, graph)
+        made = shared.pop(topic) if topic in shared else _linker(row, options, graph)
         waiting[topic] -= 1
         if waiting[topic]:  # another article of these needs it, too
-            shared[topic] = linker, facts
+            shared[topic] = made
         if graph is not None and row["is_counted"]:
-            counts += facts
+            counts += made.counts
         gold = None if row["gold"] is None else [GoldSpan(**each) for each in row["gold"]]
-        document = linker.link(row["text"], id=row["id"], title=row["title"], gold=gold)
+        document = made.linker.link(row["text"], id=row["id"], title=made.title, gold=gold)
         if gold is not None and document.gold is not None:
             counts[MISPLACED_GOLD] += len(gold) - len(document.gold)
         relations = document.relations
@@ -148,13 +149,27 @@ def link_rows(
         yield SPLITS[row["split"]], document
 
 
-def _linker(
-    row: StagedRow, options: LinkOptions, graph: KnowledgeGraph | None
-) -> tuple[Linker, Counter[str]]:
-    """Give what links the articles of a topic, and what became of its facts in a graph."""
+class _TopicLinker(NamedTuple):
+    """What links the articles of a topic that have one title."""
+
+    linker: Linker
+    title: str
+    counts: Counter[str]
+    """What became of the topic's facts in a graph."""
+
+
+def _linker(row: StagedRow, options: LinkOptions, graph: KnowledgeGraph | None) -> _TopicLinker:
+    """Give what links the articles of a topic.
+
+    An article that has no title goes by its topic's id. Where that is an address, and a graph has
+    names for it, it is neither a title nor a name that a text could have.
+    """
     star = _joined(row) if graph is None else _look_up(row["topic"], graph)
-    topic = Topic(row["topic"], [*star.names, row["title"]], star.relations)
-    return Linker(topic, options), star.counts
+    title, names = row["title"], star.names
+    if graph is not None and names and title == row["topic"] and is_address(title):
+        title = names[0]
+    topic = Topic(row["topic"], [*names, title], star.relations)
+    return _TopicLinker(Linker(topic, options), title, star.counts)
 
 
 class _Star(NamedTuple):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lrlm.errors import InputError
 from lrlm.knowledge.sources import SourceFormat, parser_of
-from lrlm.knowledge.sources.addresses import NAME_PREDICATES, PREFIXES, NamePredicates
+from lrlm.knowledge.sources.addresses import NAME_PREDICATES, PREFIXES, NamePredicates, is_address
 from lrlm.knowledge.sources.wikidata_ntriples import USED_DATATYPES
 from lrlm.knowledge.sparql import (
     USER_AGENT,
@@ -119,7 +119,7 @@ class SparqlEndpoint:
     def _is_id(self, given: str) -> bool:
         if self.shape is EndpointShape.WIKIDATA:
             return _WIKIDATA_ID.fullmatch(given) is not None
-        return "://" in given or given.startswith("urn:")
+        return is_address(given)
 
     def _term(self, id_: str) -> str:
         is_short = self.shape is EndpointShape.WIKIDATA

@@ -56,7 +56,9 @@ def recognise(name: str, beginning: bytes) -> SourceFormat:
     """Recognise a file's format by its first lines."""
     beginning = beginning.removeprefix(codecs.BOM_UTF8)
     lines = [line for line in beginning.split(b"\n") if line.strip()]
-    first = lines[0].lstrip() if lines else b""
+    if not lines:
+        raise FormatError(f"{name} is empty")
+    first = lines[0].lstrip()
     if first.startswith((b"[", b"{")) and _JSON_BEGINS.match(beginning):
         return SourceFormat.JSON_LD if _OF_JSON_LD.search(beginning) else SourceFormat.WIKIDATA_JSON
     if first.startswith(_XML_BEGINS):

@@ -84,6 +84,15 @@ def expand(name: str) -> tuple[str, ...]:
     return (name,)
 
 
+def is_address(id_: str) -> bool:
+    """Whether an id is an address, and so no name that people would write.
+
+    >>> is_address("http://example.org/Oslo"), is_address("urn:isbn:0"), is_address("Oslo: a town")
+    (True, True, False)
+    """
+    return "://" in id_ or id_.startswith("urn:")
+
+
 def entity_names(address: str) -> tuple[str, ...]:
     """Give the names that an entity's address suggests; none for numbers, hashes and files.
 
