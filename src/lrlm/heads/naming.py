@@ -102,17 +102,22 @@ def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Te
 
 
 class UnsaidInput(nn.Module):
-    """What the backbone reads with every token: the relations whose names were not written yet."""
+    """What the backbone reads with every token: the relations whose names were not written yet.
+
+    Each relation has something of several kinds, and what a kind has in all is told on a scale on
+    which the first counts most: whether there is a capital matters more than how many there are.
+    """
 
     def __init__(self, vector_size: int, input_size: int) -> None:
         super().__init__()
-        self.linear = nn.Linear(vector_size + 2, input_size, bias=False)
+        self.kinds = nn.Linear(vector_size, input_size)
+        self.linear = nn.Linear(input_size + 2, input_size, bias=False)
 
     def forward(self, vectors_BRW: Tensor, unsaid_BTR: Tensor) -> Tensor:
         """Describe what is left to say: (B, T, input size)."""
         unsaid_BTR = unsaid_BTR.to(vectors_BRW.dtype)
         count_BT1 = unsaid_BTR.sum(2, keepdim=True)
-        mean_BTW = (unsaid_BTR / count_BT1.clamp(min=1)) @ vectors_BRW
-        is_some_BT1 = (count_BT1 > 0).to(mean_BTW.dtype)
-        left: Tensor = self.linear(torch.cat([mean_BTW, is_some_BT1, torch.log1p(count_BT1)], 2))
+        kinds_BTI = torch.log1p(unsaid_BTR @ self.kinds(vectors_BRW).relu())
+        is_some_BT1 = (count_BT1 > 0).to(kinds_BTI.dtype)
+        left: Tensor = self.linear(torch.cat([kinds_BTI, is_some_BT1, torch.log1p(count_BT1)], 2))
         return left
