@@ -8,7 +8,7 @@ from lrlm.annotation.annotate import check_posteriors
 from lrlm.annotation.annotation import Fact
 from lrlm.errors import InputError
 from lrlm.lattice import best_paths, posteriors
-from lrlm.models import ScoredDocument, lattice_of, read_documents
+from lrlm.models import ScoredDocument, lattice_of, read_documents, with_copy_odds
 from lrlm.plain_data import json_text
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument, TokenPlaces
@@ -84,7 +84,12 @@ def draw_lattice(
     encoded = run.encoder.encode_one(document)
     (scored,) = read_documents(run.model, run.collator, [encoded])
     return lattice_of_part(
-        document, scored, run.space.places(document), start=start, end=end, longest=longest
+        document,
+        with_copy_odds(scored, run.copy_odds),
+        run.space.places(document),
+        start=start,
+        end=end,
+        longest=longest,
     )
 
 

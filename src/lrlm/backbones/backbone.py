@@ -98,6 +98,8 @@ class BackboneConfig(ABC):
     """What configurations and the command line call it, as `lstm`."""
     label: ClassVar[str]
     """What tables call it, as "LSTM"."""
+    knows_names: ClassVar[bool] = False
+    """Whether it has read so much that it can write many names by itself."""
 
     learns: bool = True
     """Whether training changes it; what one that does not learn makes of a text is kept."""

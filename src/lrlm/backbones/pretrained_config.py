@@ -35,6 +35,7 @@ class Pretrained(BackboneConfig):
 
     name: ClassVar[str] = "pretrained"
     label: ClassVar[str] = "Pretrained LM"
+    knows_names: ClassVar[bool] = True
 
     source: str = ""
     """A Hugging Face folder, a GGUF file, or the id of a model of the Hugging Face hub."""
