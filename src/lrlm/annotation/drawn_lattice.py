@@ -8,7 +8,7 @@ from lrlm.annotation.annotate import check_posteriors
 from lrlm.annotation.annotation import Fact, fact_of
 from lrlm.errors import InputError
 from lrlm.lattice import best_paths, posteriors
-from lrlm.models import ScoredDocument, lattice_of
+from lrlm.models import ScoredDocument, lattice_of, with_copy_odds
 from lrlm.plain_data import json_text
 from lrlm.runs.reading import read_linked
 from lrlm.runs.run import Run
@@ -84,7 +84,12 @@ def draw_lattice(
     check_posteriors(run)
     (scored,) = read_linked(run, [document])
     return lattice_of_part(
-        document, scored, run.space.places(document), start=start, end=end, longest=longest
+        document,
+        with_copy_odds(scored, run.copy_odds),
+        run.space.places(document),
+        start=start,
+        end=end,
+        longest=longest,
     )
 
 

@@ -101,6 +101,8 @@ class BackboneConfig(ABC):
     """What configurations and the command line call it, as `lstm`."""
     label: ClassVar[str]
     """What tables call it, as "LSTM"."""
+    knows_names: ClassVar[bool] = False
+    """Whether it has read so much that it can write many names by itself."""
 
     reads_backward: ClassVar[bool] = True
     """Whether it can learn to read texts from the last token to the first."""

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from lrlm.backbones.fast_cpu import PackedLinear, can_be_packed
+from lrlm.backbones.fast_cpu import PackedLinear, can_be_packed, is_made_for_bfloat16
 from lrlm.backbones.slots import AddedSlots, Slots
 from lrlm.errors import InputError
 from lrlm.pretrained import PretrainedFiles, quietly, require_extra, trying
@@ -56,6 +56,8 @@ class CausalLM:
         """Whether what it remembers of a text is keys and values; else the text is read again."""
         self.score_scale, self.score_cap = 1.0, 0.0
         self._scores: Callable[[Tensor], Tensor] = self.output
+        self._rough: Callable[[], Tensor] | None = None
+        """Gives the table of the scores in bfloat16, where that is faster; made when asked for."""
 
     @property
     def dtype(self) -> torch.dtype:
@@ -105,6 +107,9 @@ class CausalLM:
         # What is laid out for speed would be laid out anew for every gradient.
         score = self.output if states_XD.requires_grad else self._scores
         scores_XV: Tensor = score(states_XD.to(self.dtype))
+        return self._scaled(scores_XV)
+
+    def _scaled(self, scores_XV: Tensor) -> Tensor:
         if scores_XV.dtype in (torch.float16, torch.bfloat16):
             scores_XV = scores_XV.float()
         if self.score_scale != 1:
@@ -112,6 +117,15 @@ class CausalLM:
         if self.score_cap:
             scores_XV = (scores_XV / self.score_cap).tanh() * self.score_cap
         return scores_XV
+
+    def rough_scores(self, states_XD: Tensor) -> Tensor:
+        """Give the same to about two digits, for what learns from few tokens drawn at random.
+
+        On a CPU that is made for bfloat16 this takes half the time; elsewhere they are the same.
+        """
+        if self._rough is None:
+            return self.scores(states_XD)
+        return self._scaled(functional.linear(states_XD.bfloat16(), self._rough()))
 
     def freeze(self) -> None:
         """Let no weight change any more, and lay them out for speed where that is possible."""
@@ -125,6 +139,8 @@ class CausalLM:
                     setattr(parent, name, PackedLinear(child))
         if type(self.output) is nn.Linear:
             self._scores = PackedLinear(self.output)
+            if is_made_for_bfloat16() and self.output.bias is None:
+                self._rough = cache(self.output.weight.detach().bfloat16)
 
     def _share_keys(self) -> None:
         """On a CPU, let heads that have the same keys and values look at one copy of them."""

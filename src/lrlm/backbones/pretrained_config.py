@@ -36,6 +36,7 @@ class Pretrained(BackboneConfig):
     name: ClassVar[str] = "pretrained"
     label: ClassVar[str] = "Pretrained LM"
     reads_backward: ClassVar[bool] = False
+    knows_names: ClassVar[bool] = True
 
     source: str = ""
     """A Hugging Face folder, a GGUF file, or the id of a model of the Hugging Face hub."""

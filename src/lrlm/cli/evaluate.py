@@ -7,8 +7,9 @@ import typer
 
 from lrlm.artifacts import replace_file
 from lrlm.cli.console import output, progress_of
-from lrlm.cli.options import Backward, BackwardWeight, Device
+from lrlm.cli.options import Backward, BackwardWeight, CopyOdds, Device
 from lrlm.cli.outputs import check_writable, tell_written
+from lrlm.errors import InputError
 from lrlm.plain_data import json_text
 
 
@@ -39,6 +40,15 @@ def evaluate(
             "--gold",
             help="Also compare the models' annotations, and string matching, with the corpus's"
             " gold mentions.",
+        ),
+    ] = False,
+    copy_odds: CopyOdds = None,
+    fit_copy_odds: Annotated[
+        bool,
+        typer.Option(
+            "--fit-copy-odds",
+            help="Choose the odds of copying that agree best with the gold mentions, and keep them"
+            " in the runs.",
         ),
     ] = False,
     unknown_words: Annotated[
@@ -95,6 +105,8 @@ def evaluate(
     from lrlm.report.plots import check_plot, draw_relation_plot
     from lrlm.report.sheet import to_latex, to_markdown, to_terminal
 
+    if copy_odds is not None and fit_copy_odds:
+        raise InputError("--copy-odds and --fit-copy-odds exclude each other: leave one out")
     if plot is not None:
         check_plot(plot)
     files = [path for path in (json_file, markdown, latex, plot) if path is not None]
@@ -122,6 +134,8 @@ def evaluate(
             documents=documents,
             count_end=count_end,
             gold=gold,
+            copy_odds=copy_odds,
+            fit_copy_odds=fit_copy_odds,
             published_words=unknown_words,
             device=device,
             progress=progress,

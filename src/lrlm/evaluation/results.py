@@ -37,6 +37,9 @@ class RunResult:
     """Where the model has a posterior and the corpus knows the truth."""
     gold: GoldQuality | None = None
     """If it was asked for, where the model has a posterior."""
+    copy_odds: float | None = None
+    """The odds of copying, in nats a token, with which it annotates; None where it does not, or
+    the truth is not known."""
     truth_probabilities: Mapping[str, float] = field(default_factory=dict)
     """By document, the mean probability of the true explanation of a place; empty where the
     model has no posterior or no truth is known."""
@@ -193,6 +196,7 @@ def _run(evaluation: Evaluation, run: RunResult) -> dict[str, Any]:
         "log_probs_by_relations": evaluation.log_probs(run),
         "annotation": None if annotation is None else _annotation(annotation),
         "gold": None if run.gold is None else _gold_quality(run.gold),
+        "copy_odds": run.copy_odds,
         "documents": [_document(score) for score in run.scores],
     }
 

@@ -17,6 +17,7 @@ from lrlm.evaluation.annotation_quality import (
     places_of,
     truth_by_document,
 )
+from lrlm.evaluation.copy_odds import GoldReadings, save_copy_odds
 from lrlm.evaluation.document_scores import (
     PublishedSpeller,
     Spelling,
@@ -104,6 +105,7 @@ def evaluate(
     count_end: bool = False,
     gold: bool = False,
     copy_odds: float | None = None,
+    fit_copy_odds: bool = False,
     published_words: Path | str | None = None,
     device: str = "auto",
     batch_size: int | None = None,
@@ -117,8 +119,9 @@ def evaluate(
     backward, the annotations of every run are those of a pair with it (see `lrlm.load`), and
     perplexity stays the run's own. With `gold`, the mentions that string matching and the
     models claim are compared with the gold mentions of the documents; `copy_odds` are the odds of
-    copying there, where not those of each run. With `published_words`, a
-    table of probabilities, unknown words that stand there cost what it says.
+    copying there, where not those of each run. With `fit_copy_odds`, those are chosen whose best
+    paths agree best with the gold mentions, and are kept in the folder of each run. With
+    `published_words`, a table of probabilities, unknown words that stand there cost what it says.
 
     >>> evaluation = lrlm.evaluate(["runs/vanilla", "runs/lrlm"], split="test", corpus="corpus")
     >>> vanilla, latent = (evaluation.perplexities(run)["perplexity"] for run in evaluation.runs)
@@ -139,6 +142,7 @@ def evaluate(
     if documents is not None:
         check_at_least("documents", documents, 1)
     read = list(islice(evaluated.documents(split), documents))
+    gold = gold or fit_copy_odds
     if gold and not any(document.gold for document in read):
         raise InputError(
             f"{evaluated.folder} has no gold mentions in {split}; evaluate without them, or on a"
@@ -151,7 +155,7 @@ def evaluate(
             _Texts.of(evaluated, split, read, run),
             published=published,
             gold=gold,
-            copy_odds=odds_of(run, copy_odds),
+            copy_odds=None if fit_copy_odds else odds_of(run, copy_odds),
             batch_size=batch_size,
             progress=progress,
         )
@@ -180,6 +184,8 @@ def evaluate(
 class _Texts:
     """The documents of a split as a run reads them, and the distinct words in them."""
 
+    corpus: Corpus
+    split: str
     documents: Sequence[LinkedDocument]
     original: Sequence[LinkedDocument]
     """The documents as the corpus has them."""
@@ -197,6 +203,8 @@ class _Texts:
         """Link the documents anew if the run's corpus was linked in another way."""
         if corpus.options == run.link_options:
             return cls(
+                corpus,
+                split,
                 documents,
                 documents,
                 frozenset(corpus.distinct_words((split,))),
@@ -211,7 +219,15 @@ class _Texts:
             for document in corpus.documents(other)
             for word in recut(document, run.link_options).words
         )
-        return cls(linked, documents, distinct, distinct.union(others), is_relinked=True)
+        return cls(
+            corpus,
+            split,
+            linked,
+            documents,
+            distinct,
+            distinct.union(others),
+            is_relinked=True,
+        )
 
 
 def _evaluate_run(
@@ -221,24 +237,35 @@ def _evaluate_run(
     *,
     published: Mapping[str, float] | None = None,
     gold: bool = False,
-    copy_odds: float = 0.0,
+    copy_odds: float | None = 0.0,
     batch_size: int | None = None,
     progress: Progress = silent,
 ) -> RunResult:
-    """Score documents with one run and, where their truth is known, judge its posterior."""
+    """Score documents with one run and, where their truth is known, judge its posterior.
+
+    Without `copy_odds`, those are fitted and kept that agree best with the truth.
+    """
     documents = texts.documents
     places: list[Place] = []
     linked_gold = 0
     gold_judge = GoldJudge(texts.original) if gold else None
 
     def see(members: Sequence[LinkedDocument], scored: Sequence[ScoredDocument]) -> None:
-        nonlocal linked_gold
         known = [row for row, document in enumerate(members) if document.gold is not None]
         if not run.model.has_posteriors or not known:
             return
         members, scored = [members[row] for row in known], [scored[row] for row in known]
         scored = with_partner(run, members, scored, batch_size=batch_size)
-        claims = judge(members, scored, space, copy_odds=copy_odds)
+        if copy_odds is None:
+            waiting.add(members, scored)
+        else:
+            see_claims(members, scored, copy_odds)
+
+    def see_claims(
+        members: Sequence[LinkedDocument], scored: Sequence[ScoredDocument], odds: float
+    ) -> None:
+        nonlocal linked_gold
+        claims = judge(members, scored, space, copy_odds=odds)
         for document, judged in zip(members, claims, strict=True):
             places.extend(places_of(document, judged))
             spans = {(span.start, span.end) for span in judged.spans}
@@ -250,6 +277,7 @@ def _evaluate_run(
     space = run.space
     if published and space.unknown_id is not None:
         space = space.with_speller(lambda speller: PublishedSpeller(published, speller))
+    waiting = GoldReadings(space)
     to_spell = space.words_to_spell(texts.distinct)
     unknown_words = len(space.words_to_spell(texts.distinct_anywhere))
     scores = score_documents(
@@ -263,6 +291,11 @@ def _evaluate_run(
         judge=see,
         progress=lambda what, done, total: progress(f"{name}: {what}", done, total),
     )
+    if copy_odds is None and run.model.has_posteriors:
+        progress(f"{name}: fitting the odds of copying", 0, 0)
+        copy_odds = waiting.best_odds()
+        save_copy_odds(run, copy_odds, texts.corpus, texts.split)
+        see_claims(waiting.documents, waiting.scored, copy_odds)
     true_mentions = [document.gold for document in texts.original if document.gold is not None]
     has_verdict = bool(true_mentions) and run.model.has_posteriors
     # Also those that no token boundary of this run fits: no candidate of it can be one of them.
@@ -289,6 +322,7 @@ def _evaluate_run(
         significance={},
         annotation=(annotation_quality(places, unlinked=unlinked) if has_verdict else None),
         gold=gold_judge.quality() if gold_judge is not None and has_verdict else None,
+        copy_odds=(copy_odds or 0.0) if has_verdict else None,
         truth_probabilities=truth_by_document(places),
     )
 

@@ -3,8 +3,9 @@
 Shapes: X states or tokens, D width of states, V tokens.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Self
 
 import torch
@@ -23,6 +24,9 @@ from lrlm.heads.tokens import (
     TokenLayersConfig,
     register_token_layers,
 )
+
+_LogProbs = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""States and targets in; log-probabilities of the targets and of a new word out."""
 
 _USUAL_RANK = 32
 
@@ -200,9 +204,14 @@ class PretrainedHead(TokenHead):
         """Give log P(target | h), and log P(the next token begins a new word | h): (X,), (X,)."""
         check_shape("states_XD", states_XD, (None, self.state_size))
         check_shape("targets_X", targets_X, (len(states_XD),))
+        return self._in_parts(self._log_probs, states_XD, targets_X)
+
+    def _in_parts(
+        self, log_probs: _LogProbs, states_XD: Tensor, targets_X: Tensor
+    ) -> tuple[Tensor, Tensor]:
         tokens = self._backbone[0].tokens
         is_held = len(states_XD) * tokens <= _SCORES_HELD_FOR_THE_GRADIENT
-        compute = self._log_probs if is_held else self._again_for_the_gradient
+        compute = log_probs if is_held else partial(_again_for_the_gradient, log_probs)
         parts = [
             compute(states_XD[part], targets_X[part]) for part in _parts(len(states_XD), tokens)
         ]
@@ -218,16 +227,6 @@ class PretrainedHead(TokenHead):
         token_X, fresh_X = map(torch.cat, zip(*parts, strict=True))
         return token_X.to(states_XD.dtype), fresh_X.to(states_XD.dtype)
 
-    def _again_for_the_gradient(
-        self, states_XD: Tensor, targets_X: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        if not torch.is_grad_enabled():
-            return self._log_probs(states_XD, targets_X)
-        result: tuple[Tensor, Tensor] = checkpoint(
-            self._log_probs, states_XD, targets_X, use_reentrant=False, preserve_rng_state=False
-        )
-        return result
-
     def log_probs_of_read(
         self, states_XD: Tensor, targets_X: Tensor, token_X: Tensor, fresh_X: Tensor
     ) -> tuple[Tensor, Tensor]:
@@ -235,7 +234,7 @@ class PretrainedHead(TokenHead):
 
         If states are changed before the softmax, both are computed anew. In training only those of
         some tokens are, drawn at random: their gradient stands for that of all, and the others keep
-        what the LM gave them.
+        what the LM gave them. Two digits are enough for that.
         """
         if self.tuned is None:
             return token_X, fresh_X
@@ -243,7 +242,7 @@ class PretrainedHead(TokenHead):
             return self.log_probs_and_fresh(states_XD, targets_X)
         drawn = torch.randperm(len(token_X), device=token_X.device)[: self.tuned_tokens]
         weight = len(token_X) / self.tuned_tokens
-        both = self.log_probs_and_fresh(states_XD[drawn], targets_X[drawn])
+        both = self._in_parts(self._rough_log_probs, states_XD[drawn], targets_X[drawn])
         token_X, fresh_X = (
             kept_X.index_copy(0, drawn, new_X.detach() + weight * (new_X - new_X.detach()))
             for kept_X, new_X in zip((token_X, fresh_X), both, strict=True)
@@ -258,6 +257,12 @@ class PretrainedHead(TokenHead):
 
     def _log_probs(self, states_XD: Tensor, targets_X: Tensor) -> tuple[Tensor, Tensor]:
         token_X, fresh_X = self._normalised(self.scores(states_XD), targets_X)
+        return token_X.to(states_XD.dtype), fresh_X.to(states_XD.dtype)
+
+    def _rough_log_probs(self, states_XD: Tensor, targets_X: Tensor) -> tuple[Tensor, Tensor]:
+        assert self.tuned is not None, "others need no gradient"
+        scores_XV = self._backbone[0].rough_scores(self.tuned(states_XD))
+        token_X, fresh_X = self._normalised(scores_XV, targets_X)
         return token_X.to(states_XD.dtype), fresh_X.to(states_XD.dtype)
 
     def _normalised(self, scores_XV: Tensor, targets_X: Tensor) -> tuple[Tensor, Tensor]:
@@ -321,6 +326,18 @@ class PretrainedChooser(TokenChooser):
             _, log_sums_X2 = self._head.log_sums(self._head.scores(states_XD[part]))
             parts.append((log_sums_X2[:, 1] - log_sums_X2[:, 0]).to(states_XD.dtype))
         return torch.cat(parts)
+
+
+def _again_for_the_gradient(
+    log_probs: _LogProbs, states_XD: Tensor, targets_X: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Hold no scores for the gradient, but compute them again."""
+    if not torch.is_grad_enabled():
+        return log_probs(states_XD, targets_X)
+    result: tuple[Tensor, Tensor] = checkpoint(
+        log_probs, states_XD, targets_X, use_reentrant=False, preserve_rng_state=False
+    )
+    return result
 
 
 def _parts(states: int, tokens: int) -> Iterator[slice]:

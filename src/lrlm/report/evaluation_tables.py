@@ -154,15 +154,20 @@ def gold_sheets(evaluation: Evaluation) -> list[Sheet]:
     where = _where(evaluation)
     named = list(zip(labels(evaluation.runs), evaluation.runs, strict=True))
     judged = {label: run.gold for label, run in named if run.gold is not None}
+    odds = [f"{run.name}: {run.copy_odds:g}" for run in evaluation.runs if run.copy_odds]
     silent = [label for label, run in named if run.gold is None]
     return [
-        gold_sheet(evaluation.gold, judged, silent, where),
+        gold_sheet(evaluation.gold, judged, silent, where, odds),
         *(threshold_sheet(label, quality, where) for label, quality in judged.items()),
     ]
 
 
 def gold_sheet(
-    gold: GoldMentions, judged: dict[str, GoldQuality], silent: Sequence[str], where: str
+    gold: GoldMentions,
+    judged: dict[str, GoldQuality],
+    silent: Sequence[str],
+    where: str,
+    odds: Sequence[str] = (),
 ) -> Sheet:
     """Lay out how well string matching and the best paths agree with the gold mentions."""
     methods: dict[str, LevelCounts] = {
@@ -176,12 +181,15 @@ def gold_sheet(
         rows += [
             _gold_row(level.value, name, counts[level], best) for name, counts in methods.items()
         ]
+    notes = _gold_notes(gold, silent, any_model=bool(judged))
+    if odds:
+        notes.append(f"Odds of copying, in nats a token: {'; '.join(odds)}.")
     return Sheet(
         f"Gold mentions of {where}",
         ("level", "annotation", "gold", "claimed", "right", "precision", "recall", "F1"),
         rows,
         text_columns=2,
-        notes=_gold_notes(gold, silent, any_model=bool(judged)),
+        notes=notes,
     )
 
 

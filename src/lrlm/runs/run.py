@@ -65,6 +65,9 @@ COPY_ODDS = "copy_odds"
 
 LARGEST_COPY_ODDS = 100.0
 """In nats; more than that changes nothing."""
+USUAL_COPY_ODDS = 8.0
+"""For a language model that knows names by heart: what a copied name costs, its choices all
+together, so that it is one also where the language model was sure of it (docs/annotate.md)."""
 
 _LARGEST_CONFIG = 1 << 16
 _MODEST_MODEL = 64 << 20
@@ -205,6 +208,7 @@ def read_run_manifest(folder: Path) -> dict[str, Any]:
     try:
         _ = LinkOptions.from_dict(manifest["link_options"])
         _ = str(manifest["corpus"]["fingerprint"]), manifest["backbone"], manifest["size"]
+        _ = float(manifest.get(COPY_ODDS, 0.0))
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(
             f"{folder / MANIFEST} lacks an entry of a run's manifest, or it is damaged ({error});"
@@ -331,8 +335,9 @@ class Run:
 
     @property
     def copy_odds(self) -> float:
-        """How much more probable than in the model itself copying is where texts are annotated."""
-        return float(self.setup.manifest.get(COPY_ODDS, 0.0))
+        """By how many nats a token copying is more probable in annotations than in the model."""
+        knows_names = self.config.model.backbone.knows_names
+        return float(self.setup.manifest.get(COPY_ODDS, USUAL_COPY_ODDS if knows_names else 0.0))
 
     @property
     def link_options(self) -> LinkOptions:
