@@ -39,7 +39,7 @@ def statements(
         keys[number] = (start, end, relation.type, None if relation.is_open else relation.object)
     row = oracle.Row(scored.words_N().tolist(), edges)
     sums: dict[Key, float] = {}
-    for (_, _, number), share in oracle.posterior(row).items():
-        if number is not None:
-            sums[keys[number]] = sums.get(keys[number], 0.0) + share
+    for (_, _, edge), share in oracle.posterior(row).items():
+        if edge is not None:
+            sums[keys[edge]] = sums.get(keys[edge], 0.0) + share
     return sums

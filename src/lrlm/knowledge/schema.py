@@ -139,15 +139,16 @@ class Schema:
         For a topic without any type these are the most frequent ones.
         """
         own = list(dict.fromkeys(types))[:most]
-        shared: Counter[str] = Counter()
+        shared: dict[str, float] = {}
         for type_ in own:
             known = self.types.get(type_)
             if known is not None:
                 for other, count in known.together.items():
-                    shared[other] += count / known.topics
+                    shared[other] = shared.get(other, 0.0) + count / known.topics
         if not own:
             return list(self.types)[:most]
-        others = [other for other, sum_ in shared.most_common() if sum_ >= _USUAL * len(own)]
+        others = [other for other, sum_ in shared.items() if sum_ >= _USUAL * len(own)]
+        others.sort(key=lambda other: -shared[other])
         return list(dict.fromkeys([*own, *others]))[:most]
 
     def is_single(self, type_: str, *, objects_here: int) -> bool:
