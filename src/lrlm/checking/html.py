@@ -83,7 +83,8 @@ def checked_text(checked: CheckedText, *, name: str = "f") -> str:
 def _legend(checked: CheckedText) -> str:
     return "".join(
         f'<li style="--hue:{HUES[verdict]}" title="{html_text(told)}">'
-        f"<b>{MARKS[verdict]} {verdict}</b> {len(checked.of(verdict)):,} <small>{html_text(told)}</small></li>"
+        f"<b>{MARKS[verdict]} {verdict}</b> {len(checked.of(verdict)):,}"
+        f" <small>{html_text(told)}</small></li>"
         for verdict, told in LEGEND.items()
     )
 
