@@ -80,8 +80,7 @@ def fit_calibration(
 
 def save_calibration(run: Run, calibration: Calibration) -> None:
     """Keep a calibration with its run, for everyone who checks texts with it."""
-    with replace_file(run.folder / CALIBRATION) as file:
-        file.write(calibration_text(calibration))
+    replace_file(run.folder / CALIBRATION, calibration_text(calibration).encode())
 
 
 def _hidden(
