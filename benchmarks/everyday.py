@@ -1,11 +1,12 @@
 """Let a model explain 200 everyday sentences whose true explanation is known.
 
-    python -m benchmarks.everyday [RUN] [--wrong] [--corpus CORPUS]
+    python -m benchmarks.everyday [RUN] [--backward RUN] [--wrong] [--corpus CORPUS]
 
 The sentences (benchmarks/data/everyday.toml) were written by hand, with topics of one to four
 facts, and are not trained on. A name is explained rightly if its most probable explanation is the
 true one: copied through that relation, or plain words. A sentence is right if all its names are.
-Without RUN, the model that comes with the package is measured. With --wrong, what was not right is
+Without RUN, the model that comes with the package is measured; with --backward, together with a
+run that reads backward. With --wrong, what was not right is
 listed. With --corpus, sentences that the articles of that corpus have, but for the names, are told
 apart from those that they do not have.
 """
@@ -23,7 +24,7 @@ from lrlm.evaluation.annotation_quality import Place, annotation_quality, places
 from lrlm.evaluation.judged import judge
 from lrlm.knowledge import TITLE, Relation, Topic
 from lrlm.model import Model
-from lrlm.models import read_documents
+from lrlm.runs.reading import read_linked
 from lrlm.text.document import GoldSpan
 
 SENTENCES = Path(__file__).parent / "data" / "everyday.toml"
@@ -81,8 +82,7 @@ def explain(model: Model, sentences: Sequence[Sentence]) -> list[list[Place]]:
     run = model.run
     options = run.link_options.for_raw_text()
     documents = [link(each.text, each.topic, options, gold=each.gold) for each in sentences]
-    scored = read_documents(run.model, run.collator, list(run.encoder.encode(documents)))
-    judged = judge(documents, scored, run.space)
+    judged = judge(documents, read_linked(run, documents), run.space)
     for sentence, document in zip(sentences, documents, strict=True):
         if len(document.gold or ()) != len(sentence.gold):
             raise ValueError(f"a name does not begin and end where words do: {sentence.text}")
@@ -144,11 +144,12 @@ def groups(sentences: Sequence[Sentence]) -> Iterator[tuple[str, list[int]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", nargs="?", type=Path, help="an LRLM; else the shipped one")
+    parser.add_argument("--backward", type=Path, help="a second run, which reads backward")
     parser.add_argument("--wrong", action="store_true", help="list what was not right")
     parser.add_argument("--corpus", type=Path, help="tell its sentences apart from others")
     given = parser.parse_args()
     sentences = read_sentences()
-    explained = explain(lrlm.load(given.run), sentences)
+    explained = explain(lrlm.load(given.run, backward=given.backward), sentences)
     for title, chosen in groups(sentences):
         show(title, [explained[n] for n in chosen])
     if given.corpus:
