@@ -36,7 +36,7 @@ SURE = 0.9
 MOST_CANDIDATES = 64
 """Topics that the model compares, unless more are asked for."""
 
-_EVIDENCE = 0.6
+_EVIDENCE = 0.35
 """How much of a nat counts in a text of one word; see `usual_temperature`."""
 
 
@@ -189,8 +189,8 @@ def usual_temperature(words: int) -> float:
 
     The names in a text do not come independently of one another, and a model has only seen texts
     about the right topic; as they are, likelihoods would be sure of everything. What a text tells
-    grows with the root of its length: so it was found on the validation articles of a corpus of
-    Wikipedia introductions, where it gives topics the best probabilities.
+    grows with the root of its length: so it was found on Wikipedia introductions that are not among
+    those of the benchmark, where it gives topics the best probabilities.
     """
     return max(math.sqrt(words) / _EVIDENCE, 1.0)
 
