@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 
 import lrlm
 from lrlm.backbones import BACKBONES, BackboneConfig
+from lrlm.runs.sizes import change
 
 CUTS = (30, 100, 300, 1000, 8000)
 MINUTES = (1.0, 1.0, 2.0, 3.0, 10.0)
@@ -31,6 +32,7 @@ VALIDATED = 100
 """Articles of the validation split."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 """Of Okabe and Ito: told apart by everybody."""
+_NAMES = {"lrlm": "LRLM", "vanilla": "Vanilla LM"}
 
 
 def cut(source: Path, out: Path, articles: int) -> Path:
@@ -71,6 +73,7 @@ def measure(
     size: str,
     articles: int,
     minutes: float,
+    settings: list[str],
 ) -> dict[str, Any]:
     """Train one model, and say how good it became and what that took."""
     wall, cpu = time.perf_counter(), time.process_time()
@@ -80,6 +83,7 @@ def measure(
         model=model,
         backbone=backbone_of(backbone),
         size=size,
+        configure=lambda config: change(config, settings),
         minutes=minutes,
         features_cache=out / "features",
         resume=True,
@@ -90,6 +94,7 @@ def measure(
         "backbone": backbone,
         "size": size,
         "minutes": minutes,
+        "settings": settings,
         "perplexity": run.perplexity,
         "epochs": run.position.epoch,
         "updates": run.position.updates,
@@ -98,6 +103,13 @@ def measure(
         "threads": torch.get_num_threads(),
         "advice": [str(each) for each in run.advice],
     }
+
+
+def _name_of(backbone: str) -> str:
+    """Call a backbone as tables do, and a pretrained model by its folder or id."""
+    if backbone in BACKBONES:
+        return BACKBONES[backbone].label
+    return f"{Path(backbone).name} (pretrained, frozen)"
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
@@ -115,7 +127,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             color=COLOURS[backbones.index(backbone) % len(COLOURS)],
             linestyle="--" if model == "vanilla" else "-",
             marker="o",
-            label=f"{model}, {Path(backbone).name}",
+            label=f"{_NAMES.get(model, model)}, {_name_of(backbone)}",
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -139,6 +151,7 @@ def main() -> None:
     parser.add_argument("--backbones", nargs="+", default=["lstm", "transformer-xl"])
     parser.add_argument("--models", nargs="+", default=["lrlm", "vanilla"])
     parser.add_argument("--size", default="mini")
+    parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -160,6 +173,7 @@ def main() -> None:
             size=options.size,
             articles=articles,
             minutes=minutes,
+            settings=options.set,
         )
         rows.append(row)
         with measured.open("a", encoding="utf-8") as file:

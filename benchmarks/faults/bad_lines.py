@@ -120,7 +120,10 @@ def _records(parse: Callable[[str], Any]) -> _Read:
 
 
 def _statements(format_: SourceFormat, folder: Path) -> _Read:
-    """Read as `lrlm kg build` does, in several parts; a statement's place does not count."""
+    """Read as `lrlm kg build` does, in several parts; a statement's place does not count.
+
+    What relation types are called is said once in every part, and counts once here.
+    """
 
     def read(path: Path) -> tuple[list[Any], list[str]]:
         parts = folder / path.name
@@ -139,7 +142,8 @@ def _statements(format_: SourceFormat, folder: Path) -> _Read:
             for row in pq.read_table(part).select(_SAID).to_pylist()
             if row["subject"] != "lines"
         ]
-        return rows, found.bad_lines.examples
+        said = dict.fromkeys(tuple(row.values()) for row in rows)
+        return list(said), found.bad_lines.examples
 
     return read
 

@@ -1,14 +1,14 @@
 """Builds graphs from small generated worlds, and says what they should hold."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.build import build_graph
 from lrlm.knowledge.literals import Date, Quantity
-from tests.generators.wikidata import UNIT_ALIASES, UNITS, Claim, Item, World, truthy
+from tests.generators.wikidata import PROPERTIES, UNIT_ALIASES, UNITS, Claim, Item, World, truthy
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def expected_topics(world: World) -> dict[str, Topic]:
     topics = {}
     for item in items.values():
         relations = {
-            relation
+            replace(relation, label=PROPERTIES[relation.type][0])
             for claim in truthy(item.claims)
             if (relation := _relation(claim, items, world.redirects)) is not None
         }
