@@ -101,8 +101,8 @@ def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Te
     return (share_BSR / share_BSR.sum(2, keepdim=True).clamp(min=1)) @ vectors_BRW
 
 
-class UnsaidInput(nn.Module):
-    """What the backbone reads with every token: the relations whose names were not written yet.
+class ToldInput(nn.Module):
+    """What the backbone reads with every token: what of its topic is not told yet, or was just now.
 
     Each relation has something of several kinds, and what a kind has in all is told on a scale on
     which the first counts most: whether there is a capital matters more than how many there are.
@@ -110,14 +110,27 @@ class UnsaidInput(nn.Module):
 
     def __init__(self, vector_size: int, input_size: int) -> None:
         super().__init__()
-        self.kinds = nn.Linear(vector_size, input_size)
-        self.linear = nn.Linear(input_size + 2, input_size, bias=False)
+        kinds = max(input_size // 2, 1)
+        self.kinds = nn.Linear(vector_size, kinds)
+        self.unsaid = nn.Linear(kinds + 2, input_size, bias=False)
+        self.just_named = nn.Linear(kinds, input_size, bias=False)
 
-    def forward(self, vectors_BRW: Tensor, unsaid_BTR: Tensor) -> Tensor:
-        """Describe what is left to say: (B, T, input size)."""
-        unsaid_BTR = unsaid_BTR.to(vectors_BRW.dtype)
+    def forward(
+        self, vectors_BRW: Tensor, times_BTR: Tensor, since_BTR: Tensor, mask_BR: Tensor
+    ) -> Tensor:
+        """Describe the relations that were not named yet, and those whose name ends here.
+
+        (B, T, input size)
+        """
+        kinds_BRK = self.kinds(vectors_BRW).relu()
+        dtype = kinds_BRK.dtype
+        mask_B1R = mask_BR[:, None]
+        unsaid_BTR = (mask_B1R & (times_BTR == 0)).to(dtype)
+        now_BTR = (mask_B1R & (times_BTR > 0) & (since_BTR == 0)).to(dtype)
         count_BT1 = unsaid_BTR.sum(2, keepdim=True)
-        kinds_BTI = torch.log1p(unsaid_BTR @ self.kinds(vectors_BRW).relu())
-        is_some_BT1 = (count_BT1 > 0).to(kinds_BTI.dtype)
-        left: Tensor = self.linear(torch.cat([kinds_BTI, is_some_BT1, torch.log1p(count_BT1)], 2))
-        return left
+        is_some_BT1 = (count_BT1 > 0).to(dtype)
+        left_BTK = torch.log1p(unsaid_BTR @ kinds_BRK)
+        told_BTI: Tensor = self.unsaid(
+            torch.cat([left_BTK, is_some_BT1, torch.log1p(count_BT1)], dim=2)
+        ) + self.just_named(torch.log1p(now_BTR @ kinds_BRK))
+        return told_BTI
