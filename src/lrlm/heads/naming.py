@@ -68,7 +68,8 @@ class NamingScores(nn.Module):
             self.by_state(states_BSD)[:, :, None] + self.by_relation(vectors_BRW)[:, None]
         )
         after_BSW = self.after(_last_named(vectors_BRW, times_BSR, since_BSR))
-        return (features_BSRK * weights_BSRK).sum(3) + after_BSW @ vectors_BRW.mT
+        added_BSR: Tensor = (features_BSRK * weights_BSRK).sum(3) + after_BSW @ vectors_BRW.mT
+        return added_BSR
 
     def form_shift(self, times_Q: Tensor, since_Q: Tensor) -> Tensor:
         """Say what is wanted of the form of an object that was named so often: (Q, W)."""
@@ -87,7 +88,8 @@ class NamingScores(nn.Module):
         features = mention_features(times, since, states_QD.dtype)
         weights_QK = self.form_by_state(states_QD)
         weights = weights_QK[:, None] if query_F is None else weights_QK[query_F]
-        return (features * weights).sum(-1)
+        scores: Tensor = (features * weights).sum(-1)
+        return scores
 
 
 def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Tensor:

@@ -70,8 +70,8 @@ class LatentRelationLM(VanillaLM):
         """With `summary`, the mean of the topic's relations is read before the first token.
 
         The paper's model learns what a topic has only where it chooses a relation, so it may begin
-        an article about a river whose topic is a country. With `told`, those that were not
-        named yet, or just now, are read with every token; with `named`, what was named already changes
+        an article about a river whose topic is a country. With `told`, those that were not named
+        yet, or just now, are read with every token; with `named`, what was named already changes
         the choices of a source, a relation and a form.
         """
         super().__init__(embedding, backbone, words)
