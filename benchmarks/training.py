@@ -62,7 +62,7 @@ def make_window(edge_factor: int = 1) -> Window:
 
 def make_model(kind: str, cutoffs: tuple[int, ...], *, plus: bool = False) -> LanguageModel:
     torch.manual_seed(0)
-    relations = replace(CONFIG.relations, named=plus, unsaid=plus)
+    relations = replace(CONFIG.relations, named=plus, told=plus)
     config = replace(CONFIG, kind=kind, words=replace(WORDS, cutoffs=cutoffs), relations=relations)
     return build_model(
         config,

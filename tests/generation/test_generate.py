@@ -16,7 +16,7 @@ from lrlm.text.word_space import WordSpace
 from tests.toy import LONELY, TOPIC, VOCABULARY, ToySpeller
 from tests.toy_run import toy_run
 
-KINDS = ("vanilla", "alias", "nklm", "lrlm", "lrlm+named+unsaid")
+KINDS = ("vanilla", "alias", "nklm", "lrlm", "lrlm+named+told")
 
 
 @pytest.fixture(

@@ -73,7 +73,7 @@ def write(sampler: Sampler, texts: int) -> list[tuple[tuple[Written, ...], bool]
 
 @pytest.mark.parametrize("topic", [TOPIC, LONELY], ids=lambda topic: topic.id)
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
-@pytest.mark.parametrize("kind", ["vanilla", "alias", "lrlm", "lrlm+summary", "lrlm+named+unsaid"])
+@pytest.mark.parametrize("kind", ["vanilla", "alias", "lrlm", "lrlm+summary", "lrlm+named+told"])
 def test_texts_are_as_frequent_as_probable(kind: str, backbone: str, topic: Topic) -> None:
     run = toy_run(kind, backbone)
     options = GenerationOptions(min_length=0, max_length=LONG)

@@ -48,8 +48,8 @@ class TestLrlmWithNamesOnLstm(LanguageModelContract):
 
 
 class TestLrlmWithNamesOnTransformerXl(LanguageModelContract):
-    kind, backbone = "lrlm+named+unsaid", "transformer-xl"
+    kind, backbone = "lrlm+named+told", "transformer-xl"
 
 
-class TestLrlmWithUnsaidOnLstm(LanguageModelContract):
-    kind, backbone = "lrlm+unsaid", "lstm"
+class TestLrlmWithToldOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+told", "lstm"

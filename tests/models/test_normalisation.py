@@ -35,8 +35,8 @@ def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
         "lrlm",
         "lrlm+summary",
         "lrlm+named",
-        "lrlm+unsaid",
-        "lrlm+named+unsaid+summary",
+        "lrlm+told",
+        "lrlm+named+told+summary",
     ],
 )
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])

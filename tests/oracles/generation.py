@@ -106,16 +106,18 @@ def state_after(
     ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
     state = model.begin(topic)
     vectors_1TI = model.embedding(ids)
-    if isinstance(model, LatentRelationLM) and model.unsaid is not None:
+    if isinstance(model, LatentRelationLM) and model.told is not None:
         known = topic.relations
         assert known is not None
         vectors_1RW = model.vectors(known.types_BR, known.objects_BR)
-        times = [
-            names_before(forms, prefix[:place], backward=backward)[0]
+        named = [
+            names_before(forms, prefix[:place], backward=backward)
             for place in range(len(prefix) + 1)
         ]
-        unsaid_1TR = torch.tensor(times).reshape(1, len(times), -1) == 0
-        vectors_1TI = vectors_1TI + model.unsaid(vectors_1RW, unsaid_1TR)
+        times_1TR, since_1TR = torch.tensor(named).reshape(len(named), 2, -1).unbind(1)
+        vectors_1TI = vectors_1TI + model.told(
+            vectors_1RW, times_1TR[None], since_1TR[None], known.mask_BR
+        )
     outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)
     state_1D: Tensor = outputs_BTD[:, -1]
     return state_1D

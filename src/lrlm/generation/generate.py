@@ -200,12 +200,12 @@ class Sampler:
     def _told(self, written: Written) -> Written:
         """Say which words the unknown tokens of a step were spelled as, where that matters.
 
-        Whoever is given the tokens has had them spelled by now, in their order.
+        Whoever is given the tokens has had them spelled by now, in their order, or never will.
         """
         if self._spelled is None:
             return written
-        spelled = self._spelled.taken_since()
         unknown_B = (written.token_B == self._run.space.unknown_id) & (written.form_B == NO_FORM)
+        spelled = self._spelled.taken_since(int(unknown_B.sum()))
         numbers = [self.writer.topic.unknown_words.get(word, -1) for word in spelled]
         word_N = torch.tensor(numbers, dtype=torch.long, device=unknown_B.device)
         return replace(written, word_B=written.token_B.masked_scatter(unknown_B, word_N))
@@ -316,8 +316,10 @@ class _RememberedSpellings:
         self._taken.append(word)
         return word, log_prob
 
-    def taken_since(self) -> list[str]:
-        """Give the words that were taken since this was asked last."""
+    def taken_since(self, count: int) -> list[str]:
+        """Give so many words that were taken since this was asked last, or take them now."""
+        while len(self._taken) < count:
+            self.take()
         taken, self._taken = self._taken, []
         return taken
 

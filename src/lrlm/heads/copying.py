@@ -79,9 +79,9 @@ class RelationConfig:
     named: bool = False
     """Whether LRLM knows which names stand in the text already when it chooses a source, a relation
     and a form (not in the paper)."""
-    unsaid: bool = False
-    """Whether LRLM reads with every token which relations were not named yet (not in the
-    paper)."""
+    told: bool = False
+    """Whether LRLM reads with every token which relations were not named yet, and which were just
+    now (not in the paper)."""
     shapes: bool = False
     """Whether the features of names also say what they look like: digits, capitals, length (not in
     the paper)."""

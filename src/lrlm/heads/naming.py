@@ -68,7 +68,8 @@ class NamingScores(nn.Module):
             self.by_state(states_BSD)[:, :, None] + self.by_relation(vectors_BRW)[:, None]
         )
         after_BSW = self.after(_last_named(vectors_BRW, times_BSR, since_BSR))
-        return (features_BSRK * weights_BSRK).sum(3) + after_BSW @ vectors_BRW.mT
+        added_BSR: Tensor = (features_BSRK * weights_BSRK).sum(3) + after_BSW @ vectors_BRW.mT
+        return added_BSR
 
     def form_shift(self, times_Q: Tensor, since_Q: Tensor) -> Tensor:
         """Say what is wanted of the form of an object that was named so often: (Q, W)."""
@@ -87,7 +88,8 @@ class NamingScores(nn.Module):
         features = mention_features(times, since, states_QD.dtype)
         weights_QK = self.form_by_state(states_QD)
         weights = weights_QK[:, None] if query_F is None else weights_QK[query_F]
-        return (features * weights).sum(-1)
+        scores: Tensor = (features * weights).sum(-1)
+        return scores
 
 
 def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Tensor:
@@ -101,8 +103,8 @@ def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Te
     return (share_BSR / share_BSR.sum(2, keepdim=True).clamp(min=1)) @ vectors_BRW
 
 
-class UnsaidInput(nn.Module):
-    """What the backbone reads with every token: the relations whose names were not written yet.
+class ToldInput(nn.Module):
+    """What the backbone reads with every token: what of its topic is not told yet, or was just now.
 
     Each relation has something of several kinds, and what a kind has in all is told on a scale on
     which the first counts most: whether there is a capital matters more than how many there are.
@@ -110,14 +112,27 @@ class UnsaidInput(nn.Module):
 
     def __init__(self, vector_size: int, input_size: int) -> None:
         super().__init__()
-        self.kinds = nn.Linear(vector_size, input_size)
-        self.linear = nn.Linear(input_size + 2, input_size, bias=False)
+        kinds = max(input_size // 2, 1)
+        self.kinds = nn.Linear(vector_size, kinds)
+        self.unsaid = nn.Linear(kinds + 2, input_size, bias=False)
+        self.just_named = nn.Linear(kinds, input_size, bias=False)
 
-    def forward(self, vectors_BRW: Tensor, unsaid_BTR: Tensor) -> Tensor:
-        """Describe what is left to say: (B, T, input size)."""
-        unsaid_BTR = unsaid_BTR.to(vectors_BRW.dtype)
+    def forward(
+        self, vectors_BRW: Tensor, times_BTR: Tensor, since_BTR: Tensor, mask_BR: Tensor
+    ) -> Tensor:
+        """Describe the relations that were not named yet, and those whose name ends here.
+
+        (B, T, input size)
+        """
+        kinds_BRK = self.kinds(vectors_BRW).relu()
+        dtype = kinds_BRK.dtype
+        mask_B1R = mask_BR[:, None]
+        unsaid_BTR = (mask_B1R & (times_BTR == 0)).to(dtype)
+        now_BTR = (mask_B1R & (times_BTR > 0) & (since_BTR == 0)).to(dtype)
         count_BT1 = unsaid_BTR.sum(2, keepdim=True)
-        kinds_BTI = torch.log1p(unsaid_BTR @ self.kinds(vectors_BRW).relu())
-        is_some_BT1 = (count_BT1 > 0).to(kinds_BTI.dtype)
-        left: Tensor = self.linear(torch.cat([kinds_BTI, is_some_BT1, torch.log1p(count_BT1)], 2))
-        return left
+        is_some_BT1 = (count_BT1 > 0).to(dtype)
+        left_BTK = torch.log1p(unsaid_BTR @ kinds_BRK)
+        told_BTI: Tensor = self.unsaid(
+            torch.cat([left_BTK, is_some_BT1, torch.log1p(count_BT1)], dim=2)
+        ) + self.just_named(torch.log1p(now_BTR @ kinds_BRK))
+        return told_BTI

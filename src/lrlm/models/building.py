@@ -65,9 +65,9 @@ class ModelConfig:
             raise InputError(f"there is no model {self.kind!r}; there are: {', '.join(MODELS)}")
         check_range("model.positions", self.positions, 1, WIDEST)
         check_range("model.position_size", self.position_size, 1, WIDEST)
-        if self.relations.unsaid and not self.backbone.learns:
+        if self.relations.told and not self.backbone.learns:
             raise InputError(
-                "model.relations.unsaid needs a backbone that learns: one that does not would read"
+                "model.relations.told needs a backbone that learns: one that does not would read"
                 " vectors that it has never seen"
             )
         if self.facts_in_context and not self.model.can_read_facts:
@@ -113,7 +113,7 @@ class ModelConfig:
             parts |= Parts.FACTS
         if Parts.RELATIONS in parts and self.relations.names:
             parts |= Parts.NAMES
-        if Parts.EDGES in parts and (self.relations.named or self.relations.unsaid):
+        if Parts.EDGES in parts and (self.relations.named or self.relations.told):
             parts |= Parts.NAMED
         return parts
 

@@ -22,7 +22,7 @@ from lrlm.heads import (
     SourceHead,
     TokenEmbedding,
     TokenHead,
-    UnsaidInput,
+    ToldInput,
     taken,
 )
 from lrlm.models.language_model import WindowScores, flat, unflat
@@ -63,15 +63,15 @@ class LatentRelationLM(VanillaLM):
         relations: RelationHead,
         forms: FormHead,
         summary: bool = False,
-        unsaid: bool = False,
+        told: bool = False,
         named: bool = False,
         reads_preface: bool = False,
     ) -> None:
         """With `summary`, the mean of the topic's relations is read before the first token.
 
         The paper's model learns what a topic has only where it chooses a relation, so it may begin
-        an article about a river whose topic is a country. With `unsaid`, those that were not
-        named yet are read with every token; with `named`, what was named already changes
+        an article about a river whose topic is a country. With `told`, those that were not named
+        yet, or just now, are read with every token; with `named`, what was named already changes
         the choices of a source, a relation and a form.
         """
         super().__init__(embedding, backbone, words)
@@ -82,7 +82,7 @@ class LatentRelationLM(VanillaLM):
         self.reads_preface = reads_preface
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
-        self.unsaid = UnsaidInput(vector_size, embedding.output_size) if unsaid else None
+        self.told = ToldInput(vector_size, embedding.output_size) if told else None
         self.naming = (
             NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
         )
@@ -102,7 +102,7 @@ class LatentRelationLM(VanillaLM):
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
             summary=relations.summary,
-            unsaid=relations.unsaid,
+            told=relations.told,
             named=relations.named,
             reads_preface=parts.config.facts_in_context,
         )
@@ -110,7 +110,7 @@ class LatentRelationLM(VanillaLM):
     @property
     def reads_topic(self) -> bool:
         """Whether the states of a text depend on its topic, which may be read before it."""
-        reads_relations = self.summary is not None or self.unsaid is not None
+        reads_relations = self.summary is not None or self.told is not None
         return reads_relations or super().reads_topic
 
     def begin(self, window: Window) -> State:
@@ -139,16 +139,17 @@ class LatentRelationLM(VanillaLM):
         return vectors_BRW
 
     def inputs(self, window: Window) -> Tensor:
-        """Give the vectors of the tokens, and with them what is left to say."""
+        """Give the vectors of the tokens, and with them what of the topic is told."""
         vectors_BTI = super().inputs(window)
-        if self.unsaid is None:
+        if self.told is None:
             return vectors_BTI
         relations, named_BTR = window.relations, window.named_BTR
         assert relations is not None, "the collator serves another model"
         assert named_BTR is not None, "the collator serves another model"
-        unsaid_BTR = relations.known_BR[:, None] & (named_BTR.times == 0)
-        left_BTI: Tensor = self.unsaid(self._vectors_of(relations), unsaid_BTR)
-        return vectors_BTI + left_BTI
+        told_BTI: Tensor = self.told(
+            self._vectors_of(relations), named_BTR.times, named_BTR.since, relations.known_BR
+        )
+        return vectors_BTI + told_BTI
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
@@ -263,9 +264,9 @@ class LrlmWriter(VanillaWriter):
         self._forms_RF = topic.forms_RF
         self._form_counts_FR = self._forms_RF.T.to(topic.features_FW.dtype)
         self._naming = model.naming
-        self._unsaid = model.unsaid
+        self._told = model.told
         self._finder: NameFinder | None = None
-        if topic.relations and (model.naming is not None or model.unsaid is not None):
+        if topic.relations and (model.naming is not None or model.told is not None):
             self._finder = NameFinder(topic)
             self.knows_names = True
             self.reads_at_once = False  # what was named is noted token by token
@@ -285,15 +286,18 @@ class LrlmWriter(VanillaWriter):
         return WritingState(states_BD, state, written, naming)
 
     def _input(self, token_B: Tensor, naming: Naming | None) -> Tensor:
-        """Give the vectors of tokens, and with them what is left to say."""
+        """Give the vectors of tokens, and with them what of the topic is told."""
         vectors_BI = self._embedding.step(token_B)
-        if self._unsaid is None:
+        if self._told is None:
             return vectors_BI
-        unsaid_BR = self._all_1R.expand(len(token_B), -1)
+        times_BR = since_BR = token_B.new_zeros(len(token_B), self.topic.relations)
         if naming is not None:
-            unsaid_BR = naming.times_BR == 0
-        left_1BI: Tensor = self._unsaid(self._vectors_1RW, unsaid_BR[None])
-        return vectors_BI + left_1BI[0]
+            named = naming.relations()
+            times_BR, since_BR = named.times, named.since
+        told_1BI: Tensor = self._told(
+            self._vectors_1RW, times_BR[None], since_BR[None], self._all_1R
+        )
+        return vectors_BI + told_1BI[0]
 
     def choose(self, so_far: WritingState, limits: Limits, choosing: Choosing) -> Written:
         """Choose a word for each row, or the first token of a form."""
