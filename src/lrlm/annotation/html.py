@@ -19,6 +19,7 @@ from lrlm.look import (
     page,
     percent,
     shown_perplexity,
+    type_name,
 )
 
 _LISTED = 8
@@ -97,7 +98,7 @@ def _legend(shown: Sequence[Span], hue_of: Mapping[str, int]) -> str:
     for span in shown:
         counts[relation_type(span)] += 1
     return "".join(
-        f'<li style="--hue:{hue_of[name]}"><b>{html_text(name)}</b> {count:,}</li>'
+        f'<li style="--hue:{hue_of[name]}"><b>{html_text(type_name(name))}</b> {count:,}</li>'
         for name, count in counts.items()
     )
 
@@ -131,7 +132,7 @@ def _mark(id_: str, span: Span, is_mention: bool, hue_of: Mapping[str, int]) -> 
         lines += f"<span><i>{more:,} more</i></span>"
     name = relation_type(span)
     look = (
-        f'class="name" style="--hue:{hue_of[name]}" data-type="{html_text(name)}"'
+        f'class="name" style="--hue:{hue_of[name]}" data-type="{html_text(type_name(name))}"'
         if is_mention
         else 'class="candidate"'
     )

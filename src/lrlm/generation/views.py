@@ -22,6 +22,7 @@ from lrlm.look import (
     page,
     shown_perplexity,
     terminal_styles,
+    type_name,
 )
 
 _OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
@@ -115,7 +116,7 @@ def _mark(piece: Piece, hue_of: Mapping[str, int]) -> str:
         partial = " partial" if piece.is_partial else ""
         look = (
             f'class="name{partial}" style="--hue:{hue_of[piece.type]}"'
-            f' data-type="{html_text(piece.type)}"'
+            f' data-type="{html_text(type_name(piece.type))}"'
         )
     return f'<span {look} title="{html_text(_origin(piece))}">{html_text(piece.text)}</span>'
 

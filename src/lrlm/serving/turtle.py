@@ -83,4 +83,3 @@ def _read(graph: KnowledgeGraph, wanted: str | None, known_types: Collection[str
         for each in listed[:MOST_FOUND]
     ]
     return ReadTurtle(content, found)
-
