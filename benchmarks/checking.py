@@ -1,7 +1,7 @@
 """Measure how well texts are checked against a graph, beside simple baselines.
 
     python -m benchmarks.checking [--run RUN] [--corpus DIR] [--split test] [--limit N] [--seed 1]
-                                  [--hidden 0.2] [--threshold 0.5] [--list N]
+                                  [--hidden 0.2] [--threshold 0.5] [--fit SPLIT] [--list N]
 
 Texts of a corpus with gold mentions are read in three ways:
 
@@ -14,7 +14,8 @@ Texts of a corpus with gold mentions are read in three ways:
 The baselines find the same names. One takes the type that the object of that name most often has
 (*string*), one the most frequent type for a name of that kind (*kind*), one the type whose name
 stands nearest in the sentence (*word*). Without a corpus, miniworld is generated; without a run,
-the model that comes with lrlm is used.
+the model that comes with lrlm is used. With --fit, the calibration is fitted first, on the first
+two hundred texts of a split; where that is the split of the cases, these are left out there.
 """
 
 import argparse
@@ -22,20 +23,26 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import lrlm
+from lrlm.annotation.annotate import annotate
 from lrlm.batching.encoding import type_name
+from lrlm.checking.calibration import calibration_of
+from lrlm.checking.check import Checker
+from lrlm.checking.fitting import MOST_DOCUMENTS, fit_calibration
 from lrlm.checking.hypotheses import KnowledgeOfTypes
 from lrlm.checking.name_spans import name_spans, span_text
 from lrlm.corpora import Corpus, LinkedDocument, topic_of
 from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.knowledge import Relation, Topic
-from lrlm.knowledge.schema import kind_of_name
-from lrlm.model import Model
+from lrlm.knowledge.schema import Schema, kind_of_name
+from lrlm.runs.run import Run
+from lrlm.runs.schemas import schema_for
 
 BINS = 10
 
@@ -145,13 +152,14 @@ def hidden(documents: Iterable[LinkedDocument], share: float, seed: int) -> Iter
         yield Case(document.text, Topic(topic.id, topic.names, kept), expected)
 
 
-def check(model: Model, cases: Sequence[Case], threshold: float) -> tuple[Quality, list[str]]:
-    """Check texts with a model, and tell what was missed and what is wrong."""
+def check(
+    checker: Checker, cases: Sequence[Case], threshold: float
+) -> tuple[Quality, list[str], dict[str, Quality]]:
+    """Check texts with a model, and tell what was missed, what is wrong, and other thresholds."""
     quality, faults = Quality(), []
     judged: list[tuple[float, bool]] = []
-    texts = ((case.text, case.topic) for case in cases)
-    answers = model.check_many(texts, threshold=min(threshold, 0.05), bad_texts="raise")
-    for case, checked in zip(cases, answers, strict=True):
+    documents = (checker.run.link(case.text, case.topic) for case in cases)
+    for case, checked in zip(cases, checker.check(documents), strict=True):
         found = set()
         for each in checked.findings:
             if each.verdict != "supported":
@@ -165,7 +173,15 @@ def check(model: Model, cases: Sequence[Case], threshold: float) -> tuple[Qualit
                 around = case.text[max(start - 60, 0) : end + 20].replace("\n", " ")
                 faults.append(f"{what:7} {case.text[start:end]!r} {type_!r} in …{around}…")
     quality.error = calibration_error(judged)
-    return quality, faults
+    others = {
+        f"{least:.2f}": Quality(
+            sum(right for probability, right in judged if probability >= least),
+            sum(probability >= least for probability, _ in judged),
+            quality.expected,
+        )
+        for least in (0.3, 0.7, 0.9)
+    }
+    return quality, faults, others
 
 
 def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
@@ -180,8 +196,8 @@ def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
 class Baselines:
     """Simple ways to say which type a name in a text is of."""
 
-    def __init__(self, model: Model, known: KnowledgeOfTypes, world: Sequence[Topic]) -> None:
-        self._run = model.run
+    def __init__(self, run: Run, known: KnowledgeOfTypes, world: Sequence[Topic]) -> None:
+        self._run = run
         self._known = known
         of_object: dict[str, Counter[str]] = {}
         of_kind: dict[str, Counter[str]] = {}
@@ -246,30 +262,43 @@ def _nearest(document: LinkedDocument, start: int, end: int, types: Sequence[str
 
 
 def compare(
-    model: Model, baselines: Baselines, name: str, cases: list[Case], threshold: float, listed: int
+    checker: Checker,
+    baselines: Baselines,
+    name: str,
+    cases: list[Case],
+    threshold: float,
+    listed: int,
 ) -> None:
     """Print what the model and the baselines find."""
-    quality, faults = check(model, cases, threshold)
+    quality, faults, others = check(checker, cases, threshold)
     print(f"{name}: {len(cases):,} texts, {quality.expected:,} to find")
     print(f"  check    {quality}")
-    others = {each: Quality() for each in ("string", "kind", "word")}
+    for least, other in others.items():
+        print(f"    from {least} {other}")
+    simple = {each: Quality() for each in ("string", "kind", "word")}
     for case in cases:
         for each, found in baselines.named(case).items():
-            others[each].add(found, case.expected)
-    for each, result in others.items():
+            simple[each].add(found, case.expected)
+    for each, result in simple.items():
         print(f"  {each:8} {result}")
     for fault in faults[:listed]:
         print(f"    {fault}")
 
 
-def speed(model: Model, documents: Sequence[LinkedDocument]) -> None:
+def speed(checker: Checker, documents: Sequence[LinkedDocument]) -> None:
     """Print how many texts a second are annotated and checked."""
+    run = checker.run
     texts = [(document.text, topic_of(document)) for document in documents]
+
+    def linked() -> Iterator[LinkedDocument]:
+        return (run.link(text, topic) for text, topic in texts)
+
+    works: dict[str, Callable[[], list[object]]] = {
+        "annotate": lambda: list(annotate(run, linked())),
+        "check": lambda: list(checker.check(linked())),
+    }
     seconds = {}
-    for name, work in (
-        ("annotate", lambda: list(model.annotate_many(texts))),
-        ("check", lambda: list(model.check_many(texts))),
-    ):
+    for name, work in works.items():
         work()
         start = time.process_time()
         work()
@@ -290,22 +319,32 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="so many texts; else all")
     parser.add_argument("--hidden", type=float, default=0.2, help="share of hidden facts; 0: one")
     parser.add_argument("--threshold", type=float, default=0.5)
+    parser.add_argument("--fit", help="fit the calibration on this split first")
     parser.add_argument("--list", type=int, default=0, help="faults to show")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    model = lrlm.load(given.run)
+    run = lrlm.load(given.run).run
     with tempfile.TemporaryDirectory() as scratch:
         corpus = (
             build_miniworld(Path(scratch) / "corpus")
             if given.corpus is None
             else Corpus.open(given.corpus)
         )
-        documents = list(corpus.documents(given.split))[: given.limit]
+        documents = list(corpus.documents(given.split))
         world = list(corpus.topics())
-    known = model._checker(None, 0.5, None).known  # noqa: SLF001
-    baselines = Baselines(model, known, world)
+        fitted_on = list(islice(corpus.documents(given.fit), MOST_DOCUMENTS)) if given.fit else []
+    if given.fit == given.split:
+        documents = documents[len(fitted_on) :]
+    documents = documents[: given.limit]
+    known = KnowledgeOfTypes.of(schema_for(run).updated(Schema.of(world)))
+    calibration = calibration_of(run)
+    if fitted_on:
+        calibration = fit_calibration(run, known, fitted_on, seed=given.seed)
+        print(f"fitted on {len(fitted_on):,} texts: {calibration}")
+    checker = Checker(run, known, calibration=calibration, threshold=min(given.threshold, 0.05))
+    baselines = Baselines(run, known, world)
     calm = list(unchanged(documents))
-    quality, faults = check(model, calm, given.threshold)
+    quality, faults, _ = check(checker, calm, given.threshold)
     print(f"unchanged: {len(calm):,} texts, {quality.found} false alarms")
     for fault in faults[: given.list]:
         print(f"    {fault}")
@@ -313,8 +352,8 @@ def main() -> None:
         ("swapped", list(swapped(documents, world, given.seed))),
         ("hidden", list(hidden(documents, given.hidden, given.seed))),
     ):
-        compare(model, baselines, name, cases, given.threshold, given.list)
-    speed(model, documents[:100])
+        compare(checker, baselines, name, cases, given.threshold, given.list)
+    speed(checker, documents[:100])
 
 
 if __name__ == "__main__":

@@ -231,9 +231,9 @@ def test_one_name_has_one_meaning() -> None:
 
 PUBLIC = {
     "Annotation", "BadText", "CheckedText", "Corpus", "Evaluation", "Finding", "GeneratedText",
-    "KnowledgeGraph", "LrlmError", "LstmConfig", "Model", "Pretrained", "Relation", "RunConfig", "Score", "Topic", "TrainedRun",
-    "TransformerXlConfig", "__version__", "build_corpus", "evaluate", "load", "train", "wrap",
-    "write_report",
+    "KnowledgeGraph", "LrlmError", "LstmConfig", "Model", "Pretrained", "Relation", "RunConfig",
+    "Score", "Topic", "TrainedRun", "TransformerXlConfig", "__version__", "build_corpus",
+    "evaluate", "load", "train", "wrap", "write_report",
 }  # fmt: skip
 
 

@@ -14,8 +14,9 @@ from lrlm.artifacts import AnyPath
 from lrlm.checking.calibration import Calibration, calibration_of
 from lrlm.checking.check import THRESHOLD, Checker
 from lrlm.checking.findings import CheckedText
+from lrlm.checking.fitting import fit_calibration, save_calibration
 from lrlm.checking.hypotheses import KnowledgeOfTypes
-from lrlm.corpora import LONGEST
+from lrlm.corpora import LONGEST, Corpus
 from lrlm.errors import InputError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece
@@ -264,6 +265,22 @@ class Model:
         checker = self._checker(graph, threshold, calibration, batch_size)
         results = checker.check_texts(texts, link=link)
         return results if bad_texts == "report" else map(raised, results)
+
+    def calibrate(self, corpus: Corpus, *, split: str = "valid", save: bool = False) -> Calibration:
+        """Fit what it takes to believe a statement that the graph does not know, for `check`.
+
+        Facts of texts of a split are hidden, and should be found again. The result is an argument
+        of `check`; with `save` it is kept in the folder of the run, where `check` finds it.
+
+        >>> fitted = model.calibrate(lrlm.Corpus.open("corpus"))
+        >>> 0 <= fitted.doubt <= 16
+        True
+        """
+        known = self._checker(None, THRESHOLD, None).known
+        fitted = fit_calibration(self.run, known, corpus.documents(split))
+        if save:
+            save_calibration(self.run, fitted)
+        return fitted
 
     def _checker(
         self,

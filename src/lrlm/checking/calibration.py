@@ -18,15 +18,15 @@ class Calibration:
     """How names of objects that are not known are weighed against words and known facts.
 
     A model says how probable it is that a fact of some type is told at a place. If its object is
-    not known, the name is worth −log_odds + word_share · log P(its words), beside the share of the
-    kind of name among the objects of the type.
+    not known, what it is called has the probability e^−log_odds, times the share of the kind of
+    name among the objects of the type.
     """
 
-    log_odds: float = 5.0
+    log_odds: float = 5.5
     """Against a hypothesis, in nats: the larger, the fewer statements are found."""
-    word_share: float = 0.0
-    """How much of the log-probability of its words a name costs: the larger, the less it counts
-    that a name is rare."""
+    doubt: float = 12.0
+    """Against a name that may be none: a word that has its capital because it begins a sentence,
+    and that nothing is known by."""
 
     def __post_init__(self) -> None:
         """Refuse what is no number."""
@@ -44,7 +44,7 @@ def calibration_of(run: Run) -> Calibration:
         return Calibration()
     content = read_json(path, largest=_LARGEST_FILE)
     try:
-        return Calibration(float(content["log_odds"]), float(content["word_share"]))
+        return Calibration(float(content["log_odds"]), float(content["doubt"]))
     except (KeyError, TypeError, ValueError, InputError) as error:
         raise FormatError(f"{path}: not a calibration, or damaged ({error})") from None
 

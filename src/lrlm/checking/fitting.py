@@ -25,7 +25,7 @@ _HIDDEN = 0.3
 _CERTAIN = 0.9
 """A mention counts as one of a fact if a model that knows the fact is so sure of it."""
 _LEAST = 1e-6
-_WORD_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+_DOUBTS = (0.0, 4.0, 8.0, 12.0, 16.0)
 _LOG_ODDS = (-12.0, 24.0)
 
 _Truth = dict[tuple[int, int], str]
@@ -64,14 +64,14 @@ def fit_calibration(
             " texts, or ones about topics with facts"
         )
 
-    def loss(word_share: float, log_odds: float) -> float:
-        return _loss(texts, known, Calibration(log_odds, word_share))
+    def loss(doubt: float, log_odds: float) -> float:
+        return _loss(texts, known, Calibration(log_odds, doubt))
 
     best: tuple[float, Calibration] | None = None
-    for number, word_share in enumerate(_WORD_SHARES):
-        progress("fitting", number, len(_WORD_SHARES))
-        log_odds = _lowest(lambda each, share=word_share: loss(share, each), *_LOG_ODDS)
-        found = loss(word_share, log_odds), Calibration(round(log_odds, 2), word_share)
+    for number, doubt in enumerate(_DOUBTS):
+        progress("fitting", number, len(_DOUBTS))
+        log_odds = _lowest(lambda each, most=doubt: loss(most, each), *_LOG_ODDS)
+        found = loss(doubt, log_odds), Calibration(round(log_odds, 2), doubt)
         if best is None or found[0] < best[0]:
             best = found
     assert best is not None
@@ -80,8 +80,7 @@ def fit_calibration(
 
 def save_calibration(run: Run, calibration: Calibration) -> None:
     """Keep a calibration with its run, for everyone who checks texts with it."""
-    with replace_file(run.folder / CALIBRATION) as file:
-        file.write(calibration_text(calibration))
+    replace_file(run.folder / CALIBRATION, calibration_text(calibration).encode())
 
 
 def _hidden(

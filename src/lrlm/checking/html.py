@@ -14,6 +14,9 @@ from lrlm.look import fragment, html_text, marked_name, page, percent
 HUES = {GraphVerdict.SUPPORTED: 145, GraphVerdict.CONTRADICTED: 2, GraphVerdict.NEW: 215}
 """The colour of each verdict."""
 
+MARKS = {GraphVerdict.SUPPORTED: "✓", GraphVerdict.CONTRADICTED: "✗", GraphVerdict.NEW: "+"}
+"""The same for those who do not tell the colours apart."""
+
 LEGEND = {
     GraphVerdict.SUPPORTED: "the graph has this fact",
     GraphVerdict.CONTRADICTED: "the graph says something else",
@@ -44,7 +47,7 @@ def html_fragment(checked: CheckedText) -> str:
         parts.append(
             marked_name(
                 finding.text,
-                type_=f"{finding.fact.type}: {finding.verdict}",
+                type_=f"{finding.fact.type} {MARKS[finding.verdict]}",
                 hue=HUES[finding.verdict],
                 told=f"{says(finding)} ({percent(finding.probability)})",
             )
@@ -65,7 +68,8 @@ def checked_text(checked: CheckedText, *, name: str = "f") -> str:
         pieces.append(html_text(checked.text[end : finding.start]))
         pieces.append(
             f'<span class="name" style="--hue:{HUES[finding.verdict]}"'
-            f' data-type="{html_text(finding.fact.type)}" data-verdict="{finding.verdict}"'
+            f' data-type="{html_text(finding.fact.type)} {MARKS[finding.verdict]}"'
+            f' data-verdict="{finding.verdict}"'
             f' tabindex="0" aria-describedby="{id_}">{html_text(finding.text)}'
             f'<span class="why" role="tooltip" id="{id_}">'
             f"<span><i>{html_text(finding.verdict)}</i><b>{percent(finding.probability)}</b></span>"
@@ -78,8 +82,9 @@ def checked_text(checked: CheckedText, *, name: str = "f") -> str:
 
 def _legend(checked: CheckedText) -> str:
     return "".join(
-        f'<li style="--hue:{HUES[verdict]}" title="{html_text(told)}"><b>{verdict}</b>'
-        f" {len(checked.of(verdict)):,} <small>{html_text(told)}</small></li>"
+        f'<li style="--hue:{HUES[verdict]}" title="{html_text(told)}">'
+        f"<b>{MARKS[verdict]} {verdict}</b> {len(checked.of(verdict)):,}"
+        f" <small>{html_text(told)}</small></li>"
         for verdict, told in LEGEND.items()
     )
 

@@ -59,7 +59,7 @@ def with_hypotheses(
     stated = _types_by_place(document)
     mentions = list(document.mentions)
     for span in name_spans(document, known.names):
-        types_here = stated.get((span.start, span.end), frozenset())
+        types_here = stated.get((span.start, span.end), set[str]())
         if TITLE in types_here:
             continue
         mentions += [

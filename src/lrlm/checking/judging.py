@@ -17,7 +17,7 @@ from lrlm.arrays import Floats, Integers
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
 from lrlm.checking.hypotheses import kind_share
-from lrlm.checking.name_spans import object_of
+from lrlm.checking.name_spans import is_doubtful, object_of
 from lrlm.knowledge import TITLE
 from lrlm.knowledge.schema import NameKind, Schema, kind_of_name
 from lrlm.lattice import posteriors
@@ -83,9 +83,13 @@ def calibrated(
     )
     share_TK = np.array([[kind_share(type_, kind, schema) for kind in kinds] for type_ in types])
     log_share_TK = np.log(np.maximum(share_TK, _LEAST_SHARE))
-    through_N = np.concatenate([[0.0], scored.words_N().cumsum(0).numpy()])
-    words_P = through_N[place_P2[:, 1]] - through_N[place_P2[:, 0]]
-    cost_P = calibration.word_share * words_P - calibration.log_odds
+    doubtful_P = np.array(
+        [
+            is_doubtful(document.text, places.starts[start], places.ends[end - 1], schema.names)
+            for start, end in place_P2.tolist()
+        ]
+    )
+    cost_P = -calibration.log_odds - calibration.doubt * doubtful_P
     place_E = place_E.reshape(-1)
     type_E = type_R[edges_E4[number_E, 2]]
     cost_E = torch.zeros_like(scored.score_E)

@@ -22,6 +22,9 @@ _MONTHS = frozenset(MONTHS)
 _SIGNS = frozenset("+-−")
 _NUMBER = re.compile(r"[-+£€¥$]?\d[\d,.:/]*%?")
 _SENTENCE_ENDS = frozenset(".!?:;\n")
+_OPENING = " \t\"'“‘«([*•"
+_LAST_OF_A_NAME = frozenset(("Inc.", "Ltd.", "Corp.", "Co.", "Jr.", "Sr.", "Bros.", "etc."))
+"""Abbreviations that end a name: what follows is another, or a new sentence."""
 
 
 def _units() -> dict[str, list[tuple[str, ...]]]:
@@ -101,7 +104,12 @@ def _capitalised(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _run_end(words: Sequence[str], start: int) -> int:
     end = start + 1
-    while end < len(words) and end - start < LONGEST_NAME and _is_capitalised(words[end]):
+    while (
+        end < len(words)
+        and end - start < LONGEST_NAME
+        and _is_capitalised(words[end])
+        and words[end - 1] not in _LAST_OF_A_NAME
+    ):
         end += 1
     # A number may end a name: "Apollo 11".
     if end < len(words) and words[end].isdigit() and words[end - 1] not in _MONTHS:
@@ -170,6 +178,18 @@ def _ends_of_units(words: Sequence[str], start: int) -> Iterator[int]:
         for unit in _UNITS.get(words[start], ()):
             if tuple(words[start : start + len(unit)]) == unit:
                 yield start + len(unit)
+
+
+def is_doubtful(text: str, start: int, end: int, names: Mapping[str, str]) -> bool:
+    """Say whether a name may be a plain word: its capital begins a sentence, and nobody knows it.
+
+    >>> is_doubtful("Weirs were built in Oslo.", 0, 5, {}), is_doubtful("In Oslo.", 3, 7, {})
+    (True, False)
+    """
+    name = text[start:end]
+    before = text[:start].rstrip(_OPENING)
+    begins = not before or before[-1] in _SENTENCE_ENDS
+    return begins and not any(map(str.isspace, name)) and name not in names and name[0].isupper()
 
 
 def object_of(text: str, names: Mapping[str, str]) -> str:

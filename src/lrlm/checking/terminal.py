@@ -1,8 +1,8 @@
 """Show a checked text in a terminal: its statements in colour, and what the graph says of each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -11,26 +11,23 @@ from rich.text import Text
 from lrlm.annotation.terminal import without_overlap
 from lrlm.characters import printable
 from lrlm.checking.findings import CheckedText, Finding, GraphVerdict
-from lrlm.look import counted, percent
+from lrlm.look import PASTEL, counted, percent
 
-STYLES = {
-    GraphVerdict.SUPPORTED: "black on green",
-    GraphVerdict.CONTRADICTED: "black on bright_red",
-    GraphVerdict.NEW: "black on bright_cyan",
-}
-"""In colours that every terminal has."""
+_COLOURS = {GraphVerdict.SUPPORTED: 0, GraphVerdict.CONTRADICTED: 8, GraphVerdict.NEW: 1}
+"""Which colour of a palette a verdict has: green, red and blue."""
 
 
-def checked_view(checked: CheckedText) -> Group:
+def checked_view(checked: CheckedText, *, palette: Sequence[str] = PASTEL) -> Group:
     """Show the text with its statements in the colours of their verdicts, and a table of them."""
     shown = shown_findings(checked)
+    styles = {verdict: palette[colour] for verdict, colour in _COLOURS.items()}
     text = Text(printable(checked.text.rstrip()))
     for finding in shown:
-        text.stylize(STYLES[finding.verdict], finding.start, finding.end)
+        text.stylize(styles[finding.verdict], finding.start, finding.end)
     title = Text.assemble((printable(checked.title), "bold"), (f"  {summary(checked)}", "dim"))
-    parts = [Rule(title, align="left"), text]
+    parts: list[RenderableType] = [Rule(title, align="left"), text]
     if shown:
-        parts.append(Padding(_table(shown), 1))
+        parts.append(Padding(_table(shown, styles), 1))
     else:
         nothing = "The text states nothing about its topic that could be checked."
         parts.append(Padding(Text(nothing, "dim"), 1))
@@ -38,7 +35,7 @@ def checked_view(checked: CheckedText) -> Group:
     return Group(*parts)
 
 
-def _table(shown: Sequence[Finding]) -> Table:
+def _table(shown: Sequence[Finding], styles: Mapping[GraphVerdict, str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("statement")
     table.add_column("verdict", no_wrap=True)
@@ -46,7 +43,7 @@ def _table(shown: Sequence[Finding]) -> Table:
     table.add_column("probability", justify="right", no_wrap=True)
     for finding in shown:
         table.add_row(
-            Text(printable(finding.text), STYLES[finding.verdict]),
+            Text(printable(finding.text), styles[finding.verdict]),
             str(finding.verdict),
             Text(printable(says(finding))),
             percent(finding.probability),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrlm.cli.console import as_plain_text, errors, output, progress_of
+from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
 from lrlm.cli.options import (
     Device,
     MaxBad,
@@ -181,7 +181,7 @@ def _write(checked: "CheckedText", format_: CheckFormat, out: Path | None) -> No
     from lrlm.checking.terminal import checked_view
 
     if format_ is CheckFormat.TEXT and is_stream(out):
-        output.print(checked_view(checked))
+        output.print(checked_view(checked, palette=palette()))
     elif format_ is CheckFormat.TEXT:
         write_out(as_plain_text(checked_view(checked)), out)
     elif format_ is CheckFormat.JSON:

@@ -1,22 +1,36 @@
 """`lrlm kg`: build knowledge graphs and look at them."""
 
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from lrlm.cli.console import errors, output, print_json, progress_of
-from lrlm.cli.options import MaxBad, MaxUnknown, Workers, cores
-from lrlm.cli.outputs import tell_bad_lines, tell_warnings
+from lrlm.cli.options import Device, MaxBad, MaxUnknown, OutputFile, Workers, cores
+from lrlm.cli.outputs import (
+    STREAM,
+    check_writable,
+    is_stream,
+    tell_bad_lines,
+    tell_warnings,
+    write_out,
+)
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.knowledge.build import BuildEngine, GraphBuildReport, Selection, build_graph
 from lrlm.knowledge.doubts import MAX_UNKNOWN
 from lrlm.knowledge.paths import MOST_HOPS, MOST_RELATIONS
 from lrlm.knowledge.sources.addresses import NAME_PREDICATES, NamePredicates
 from lrlm.look import counted
+from lrlm.progress import Progress
 from lrlm.report.corpus_views import topic_table
+from lrlm.text_files import BadLines, raw_lines, stream_lines
+
+if TYPE_CHECKING:
+    from lrlm.checking.findings import CheckedText
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -182,6 +196,71 @@ def show(
         ]
     content = {"id": found.id, "names": found.names, "relations": relations}
     print_json(content)
+
+
+@app.command(epilog="Example: lrlm kg suggest runs/lrlm texts.jsonl --graph kg --out new.jsonl")
+def suggest(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder of a trained model.", show_default=False)
+    ],
+    texts: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXTS.jsonl|-",
+            help="Texts with their topics, one JSON object per line, as for lrlm annotate --jsonl.",
+            show_default=False,
+        ),
+    ],
+    graph: Annotated[
+        Path, typer.Option(metavar="KG", help="Knowledge graph that the facts are new to.")
+    ],
+    out: OutputFile = None,
+    ntriples: Annotated[
+        Path | None,
+        typer.Option(metavar="F.nt", help="Also write the facts as N-Triples to this file."),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Take findings with at least this probability.")
+    ] = 0.5,
+    max_bad: MaxBad = 0.001,
+    device: Device = "auto",
+) -> None:
+    """Suggest facts that texts state and a graph does not have, with their evidence.
+
+    One line of JSON per fact, the most probable first: the triple, its probability over all texts,
+    and the places that state it. A person should look before the graph believes them.
+    """
+    check_writable([each for each in (out, ntriples) if each is not None and not is_stream(each)])
+
+    from lrlm.annotation.jsonl import LineLinker
+    from lrlm.checking.many import check_lines, checker_for
+    from lrlm.checking.suggesting import suggestions
+    from lrlm.model import load
+    from lrlm.runs.topics import topics_for
+
+    where = Path("standard input" if texts == STREAM else texts)
+    lines = stream_lines(sys.stdin.buffer, where) if texts == STREAM else raw_lines(where)
+    bad_lines = BadLines(max_share=max_bad)
+    with progress_of("texts") as progress:
+        progress("loading the model", 0, 0)
+        model = load(run, device=device)
+        with KnowledgeGraph.open(graph) as opened:
+            progress("counting types of facts", 0, 0)
+            checker = checker_for(model.run, opened, threshold=threshold)
+            linker = LineLinker(model.run, topics_for(model.run, graph=graph))
+            results = check_lines(lines, linker, checker, bad_lines, where=where)
+            found = suggestions(_counted(results, progress))
+    if ntriples is not None:
+        write_out("".join(f"{each.to_ntriples()}\n" for each in found), ntriples)
+    write_out("".join(f"{each.to_json()}\n" for each in found), out)
+    errors.print(f"Found {counted(len(found), 'new fact')}.", highlight=False)
+    tell_bad_lines(bad_lines.examples, bad_lines.count)
+
+
+def _counted(results: "Iterator[CheckedText]", progress: Progress) -> "Iterator[CheckedText]":
+    for done, checked in enumerate(results, start=1):
+        progress("checking", done, 0)
+        yield checked
 
 
 def _ids(given: str) -> set[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from lrlm.errors import FormatError
-from lrlm.knowledge.literals import UNITS, Date, Quantity
+from lrlm.knowledge.literals import MONTHS, UNITS, Date, Quantity
 from lrlm.knowledge.topic import Topic
 from lrlm.plain_data import json_text, read_json
 
@@ -31,12 +31,13 @@ _LARGEST_FILE = 64 << 20
 _MANY = 0.1
 """A type has many objects if more than this share of the topics that have it have several."""
 
-_USUAL = 0.1
+_USUAL = 0.2
 """A type is usual for a topic if, on average over the types it has, so many topics have both."""
 _ENOUGH_TOPICS = 20
 """Of fewer topics, nothing is learned about how many objects a type has."""
 
 _YEAR = re.compile(r"[12]?\d{3}")
+_DAY = re.compile(rf"\d\d? ({'|'.join(MONTHS)})|({'|'.join(MONTHS)}) \d\d?")
 
 
 class NameKind(StrEnum):
@@ -63,7 +64,7 @@ def kind_of_name(text: str) -> NameKind:
     if _YEAR.fullmatch(text):
         return NameKind.YEAR
     if any(map(str.isdigit, text)):
-        if Date.parse(text) is not None:
+        if Date.parse(text) is not None or _DAY.fullmatch(text):
             return NameKind.DATE
         quantity = Quantity.parse(text)
         if quantity is not None and (
@@ -138,15 +139,16 @@ class Schema:
         For a topic without any type these are the most frequent ones.
         """
         own = list(dict.fromkeys(types))[:most]
-        shared: Counter[str] = Counter()
+        shared: dict[str, float] = {}
         for type_ in own:
             known = self.types.get(type_)
             if known is not None:
                 for other, count in known.together.items():
-                    shared[other] += count / known.topics
+                    shared[other] = shared.get(other, 0.0) + count / known.topics
         if not own:
             return list(self.types)[:most]
-        others = [other for other, sum_ in shared.most_common() if sum_ >= _USUAL * len(own)]
+        others = [other for other, sum_ in shared.items() if sum_ >= _USUAL * len(own)]
+        others.sort(key=lambda other: -shared[other])
         return list(dict.fromkeys([*own, *others]))[:most]
 
     def is_single(self, type_: str, *, objects_here: int) -> bool:
