@@ -16,6 +16,7 @@ from tests.serving.browser import Visit, chromium, served
 
 WIDTH, HEIGHT = 1180, 820
 COLOURS = 256
+VIEWS = ("annotate", "check", "topic", "generate", "edit", "compare")
 
 
 def keep(page: Any, path: Path) -> None:
@@ -38,6 +39,7 @@ def wait_for(page: Any, view: str) -> None:
     """Wait until a view shows what it has to show."""
     last = {
         "annotate": "#view-annotate svg.lattice",
+        "check": "#view-check .verdict",
         "topic": "#view-topic svg.star",
         "generate": "#view-generate .quiet:has-text('perplexity')",
         "edit": "#view-edit .difference b",
@@ -60,7 +62,7 @@ def main() -> None:
         for scheme in arguments.schemes:
             visit = Visit(browser, place, viewport=size, color_scheme=scheme)
             visit.wait_for_annotation()
-            for view in ("annotate", "topic", "generate", "edit", "compare"):
+            for view in VIEWS:
                 visit.open(view)
                 wait_for(visit.page, view)
                 more = "" if scheme == "light" else f"-{scheme}"

@@ -82,6 +82,15 @@ def hues(types: Iterable[str]) -> dict[str, int]:
     }
 
 
+def shown_type(type_: str) -> str:
+    """Give the name of a relation type as people read it: that of a topic's own names is "title".
+
+    >>> shown_type("@title"), shown_type("capital")
+    ('title', 'capital')
+    """
+    return type_.removeprefix("@")
+
+
 def html_text(text: str) -> str:
     r"""Write a text into a page, as it is and as nothing else.
 
@@ -170,5 +179,5 @@ def marked_name(name: str, *, type_: str, hue: int, told: str) -> str:
     label = "margin-left:.45em;font-size:.66em;font-weight:600;opacity:.8;user-select:none"
     return (
         f'<mark style="{look}" title="{html_text(told)}">{html_text(name)}'
-        f'<small style="{label}">{html_text(type_)}</small></mark>'
+        f'<small style="{label}">{html_text(shown_type(type_))}</small></mark>'
     )

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from pydantic import BaseModel
@@ -19,7 +19,6 @@ from lrlm.serving import answers, limits
 from lrlm.serving.app import create_app
 from lrlm.serving.explorer import Explorer
 from lrlm.serving.limits import ServerLimits
-from lrlm.serving.turtle import read_turtle
 from tests.serving.served import TEXT, TOPIC, client, error_of, shipped
 from tests.toy_run import toy_run
 
@@ -77,62 +76,6 @@ def test_a_topic_by_its_id_and_an_unknown_one(api: TestClient) -> None:
     answer = api.get("/api/v1/topic?id=Norwey")
     assert answer.status_code == 404
     assert "did you mean 'Norway'?" in error_of(answer)
-
-
-TURTLE = """@prefix : <http://example.org/> .
-:Norway :capital :Oslo ; :populationDensity 14 . :Oslo :country :Norway ."""
-
-
-def test_topics_in_turtle(api: TestClient) -> None:
-    content = asked(api, "topic/turtle", answers.TurtleAnswer, turtle=TURTLE)
-    assert [each["name"] for each in content["topics"]] == ["Norway", "Oslo"]
-    norway = content["topic"]
-    assert norway["id"] == "http://example.org/Norway"
-    facts = {each["type"]: each["forms"][0] for each in norway["relations"]}
-    assert facts == {"capital": "Oslo", "population density": "14"}
-    annotation = asked(
-        api, "annotate", answers.AnnotationAnswer, text="Its capital is Oslo.", topic=norway | {}
-    )
-    assert annotation["best"][0]["type"] == "capital"
-    other = asked(
-        api, "topic/turtle", answers.TurtleAnswer, turtle=TURTLE, id="http://example.org/Oslo"
-    )
-    assert other["topic"]["relations"][0]["forms"] == ["Norway"]
-
-
-def test_a_type_that_a_model_has_learned_keeps_its_address() -> None:
-    read = read_turtle(TURTLE, None, {"http://example.org/capital"})
-    types = {each["label"]: each["type"] for each in read.topic["relations"]}
-    assert types["capital"] == "http://example.org/capital"
-    assert types["population density"] == "population density"
-
-
-@pytest.mark.parametrize(
-    ("turtle", "told"),
-    [
-        (":Norway :capital", "this does not look like Turtle"),
-        ("a,b,c\nd,e,f\n", "this does not look like Turtle"),
-        ("@prefix : <http://e.org/> .\n:a :b", "the Turtle cannot be read: line 2: not Turtle"),
-        ("# nothing", "the Turtle cannot be read: "),
-        ("x" * (limits.LONGEST_TURTLE + 1), "turtle: String should have at most 200000"),
-    ],
-)
-def test_what_is_no_turtle_is_told(api: TestClient, turtle: str, told: str) -> None:
-    answer = api.post("/api/v1/topic/turtle", json={"turtle": turtle})
-    assert answer.status_code == 422
-    error = error_of(answer)
-    assert error.startswith(told)
-    assert "/tmp" not in error
-    assert ".ttl" not in error
-
-
-def test_turtle_without_its_library_is_told(
-    api: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
-    answer = api.post("/api/v1/topic/turtle", json={"turtle": TURTLE})
-    assert answer.status_code == 501
-    assert "pip install 'lrlm[rdf]'" in error_of(answer)
 
 
 def test_a_topic_by_hand_comes_back_cleaned(api: TestClient) -> None:
@@ -207,6 +150,49 @@ def test_an_annotation_as_a_page(api: TestClient) -> None:
     assert answer.headers["content-type"].startswith("text/html")
     assert answer.headers["content-disposition"].startswith("attachment")
     assert answer.text.startswith("<!doctype html>")
+
+
+CLAIM = "Norway is a country in Europe. The capital of Norway is Bergen."
+
+
+def test_checks_are_those_of_python(api: TestClient, model: lrlm.Model) -> None:
+    content = asked(api, "check", answers.CheckAnswer, text=CLAIM, topic=TOPIC)
+    assert content == model.check(CLAIM, TOPIC_VALUE).to_dict() | {"findings": ANY}
+    verdicts = {each["text"]: each["verdict"] for each in content["findings"]}
+    assert verdicts == {"Europe": "supported", "Bergen": "contradicted"}
+    assert content["findings"][1]["instead"] == [{"object": "Oslo", "name": "Oslo"}]
+    assert content["findings"][1]["triple"] == ["Norway", "capital", "Bergen"]
+    nothing = asked(api, "check", answers.CheckAnswer, text="no name", topic=TOPIC)
+    assert nothing["findings"] == []
+    page = api.post("/api/v1/check", json={"text": CLAIM, "topic": TOPIC, "format": "html"})
+    assert page.headers["content-type"].startswith("text/html")
+    assert "contradicted" in page.text
+
+
+def test_a_batch_is_checked_as_one_by_one(api: TestClient) -> None:
+    texts = [{"text": CLAIM, "topic": TOPIC}, {"text": TEXT, "topic": "Norway"}]
+    checks = asked(api, "check/batch", answers.ChecksAnswer, texts=texts)["checks"]
+    for made, given in zip(checks, texts, strict=True):
+        alone = asked(api, "check", answers.CheckAnswer, **given)
+        for found, one in zip(made["findings"], alone["findings"], strict=True):
+            assert found["probability"] == pytest.approx(one.pop("probability"), abs=1e-5)
+            assert found | one == found
+    bad = {"texts": [texts[0], {**texts[1], "text": " "}]}
+    answer = api.post("/api/v1/check/batch", json=bad)
+    assert answer.status_code == 422
+    assert error_of(answer) == "texts[1]: the text is empty: there is nothing to read"
+
+
+def test_checks_at_once_have_their_own_thresholds(api: TestClient) -> None:
+    def findings(threshold: float) -> int:
+        given = {"text": CLAIM, "topic": TOPIC, "threshold": threshold}
+        return len(asked(api, "check", answers.CheckAnswer, **given)["findings"])
+
+    thresholds = [0.0, 0.5, 1.0] * 4
+    with ThreadPoolExecutor(8) as clients:
+        found = list(clients.map(findings, thresholds))
+    assert found[:3] * 4 == found
+    assert found[0] >= found[1] > found[2]
 
 
 def test_texts_are_those_of_python(api: TestClient, model: lrlm.Model) -> None:
@@ -429,7 +415,7 @@ def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch,
             ended.set()
 
     monkeypatch.setattr("lrlm.serving.api.write", lambda *_, **options: list(endless(**options)))
-    monkeypatch.setattr("lrlm.serving.api.write_piecewise", endless)
+    monkeypatch.setattr("lrlm.serving.desk.write_piecewise", endless)
     app = create_app(shipped())
     body = json.dumps({"topic": TOPIC}).encode()
 
@@ -466,7 +452,7 @@ def test_a_stream_that_breaks_says_so_and_nothing_else(monkeypatch: pytest.Monke
         yield Piece("a", 0, 1, "word", 0.0)
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("lrlm.serving.api.write_piecewise", broken)
+    monkeypatch.setattr("lrlm.serving.desk.write_piecewise", broken)
     with client() as api:
         answer = api.post("/api/v1/generate/stream", json={"topic": TOPIC})
         last = json.loads(answer.text.splitlines()[-1])

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from lrlm.runs.shipped import SHIPPED
 from tests.generators.injections import INJECTIONS
 from tests.serving.browser import Visit, chromium, served
 
 pytestmark = pytest.mark.extra("serve-tests")
 
-VIEWS = ("annotate", "topic", "generate", "edit", "compare")
+VIEWS = ("annotate", "check", "topic", "generate", "edit", "compare")
+GOLDEN = Path(__file__).parents[1] / "golden" / "version_0_1"
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 
@@ -119,6 +121,34 @@ def test_a_star_of_sixty_facts_can_be_read(browser: Any, place: str) -> None:
                     ), (one, other)
 
 
+def test_long_names_and_names_from_right_to_left_stay_in_their_places(
+    browser: Any, place: str
+) -> None:
+    long = "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch, as it is called there"
+    relations = [
+        {"type": "shares a long and winding border with " * 3, "object": "Q1", "forms": [long]},
+        {"type": "country", "object": "Q79", "forms": ["مصر"]},
+    ]
+    topic = {"id": "x", "names": ["القاهرة"], "relations": relations}
+    text = f"القاهرة مصر {long}"
+    for size in ({"viewport": {"width": 1180, "height": 820}}, PHONE):
+        wide = size["viewport"]["width"]
+        with visit(browser, place, fragment=link_to(topic=topic, text=text), **size) as at:
+            at.page.wait_for_selector("#view-annotate .mark")
+            direction = "at => getComputedStyle(at).direction"
+            assert at.page.locator("#view-annotate p.text").evaluate(direction) == "rtl"
+            for view in VIEWS:
+                at.open(view)
+                at.page.wait_for_timeout(1000)
+                assert at.page.evaluate("document.documentElement.scrollWidth") <= wide, view
+            at.open("topic")
+            drawing = at.page.locator("svg.star").bounding_box()
+            for each in at.page.locator("svg.star text").all():
+                box = each.bounding_box()
+                assert box["x"] >= drawing["x"] - 1
+                assert box["x"] + box["width"] <= drawing["x"] + drawing["width"] + 1
+
+
 def test_a_topic_is_built_by_hand(browser: Any, place: str) -> None:
     with visit(browser, place) as at:
         view = at.open("topic")
@@ -186,6 +216,58 @@ def test_models_are_compared_word_by_word(browser: Any, place: str) -> None:
         assert view.locator(".unit").first.locator("i").count() == 2
         view.locator(".unit").nth(2).focus()
         assert "nats" in view.locator("p[role=status]").inner_text()
+
+
+def test_several_runs_and_a_graph(browser: Any, tmp_path: Path) -> None:
+    graph = str(GOLDEN / "graph")
+    with (
+        served(tmp_path, str(GOLDEN / "run"), str(SHIPPED), "--graph", graph) as place,
+        visit(browser, place) as at,
+    ):
+        assert at.page.locator("#model option").count() == 2
+        at.page.fill("#query", "aldermoor")
+        at.page.wait_for_selector("#found [data-id=Aldermoor]")
+        at.page.keyboard.press("Enter")
+        at.page.wait_for_selector("#topic-name:has-text('Aldermoor')")
+        view = at.open("compare")
+        view.locator(".unit").first.wait_for()
+        names = view.locator("tbody tr td:nth-child(2)").all_inner_texts()
+        assert [name.split(",")[0] for name in names] == ["run", "miniworld", "run"]
+        assert view.locator(".unit").first.locator("i").count() == 3
+        view.get_by_label("miniworld (").uncheck()
+        at.page.wait_for_selector("#view-compare tbody:not(:has-text('miniworld'))")
+        at.page.select_option("#model", "miniworld")
+        at.open("check").locator(".legend").wait_for()
+        at.page.wait_for_selector("#view-check .why *")
+
+
+def test_a_text_is_checked(browser: Any, place: str) -> None:
+    with visit(browser, place) as at:
+        view = at.open("check")
+        view.locator(".mark").first.wait_for()
+        assert [each.split()[2] for each in view.locator(".verdicts b").all_inner_texts()] == [
+            "supported", "contradicted", "new",
+        ]  # fmt: skip
+        assert "The facts say" in view.locator(".why").inner_text()  # of what is contradicted
+        assert "Trondheim" in view.locator(".why h3").inner_text()
+        assert "capital: Oslo" in view.locator(".why dd").nth(1).inner_text()
+        view.locator(".mark", has_text="Denmark").click()
+        assert "new" in view.locator(".why .tag").inner_text()
+        assert view.locator(".why dd").nth(2).inner_text() == "Norway · borders · Denmark"
+        view.locator("summary", has_text="Change the text").click()
+        view.locator("textarea").fill("The currency is the euro.")
+        view.get_by_role("button", name="Check").click()
+        at.page.wait_for_selector("#view-check p.text:has-text('The currency')")
+        assert "Norwegian krone" in view.locator(".why").inner_text()
+        view.get_by_role("button", name="Copy JSON").click()
+        at.page.wait_for_selector("#status:has-text('Copied')")
+        copied = json.loads(at.page.evaluate("navigator.clipboard.readText()"))
+        assert copied["findings"][0]["triple"] == ["Norway", "currency", "Euro"]
+        at.page.click("#link")
+        at.page.wait_for_selector("#status:has-text('Copied a link')")
+        address = at.page.url
+    with visit(browser, place, fragment=address.removeprefix(place)) as at:
+        at.page.wait_for_selector("#view-check .mark:has-text('euro')")
 
 
 def test_results_are_taken_along(browser: Any, place: str) -> None:

@@ -25,6 +25,7 @@ from lrlm.look import (
     page,
     percent,
     shown_perplexity,
+    shown_type,
 )
 
 _LISTED = 8
@@ -106,7 +107,7 @@ def _legend(shown: Sequence[Span], hue_of: Mapping[str, int]) -> str:
     for span in shown:
         counts[relation_type(span)] += 1
     return "".join(
-        f'<li style="--hue:{hue_of[type_]}"><b>{html_text(labels[type_])}</b> {count:,}</li>'
+        f'<li style="--hue:{hue_of[type_]}"><b>{html_text(shown_type(labels[type_]))}</b> {count:,}</li>'
         for type_, count in counts.items()
     )
 
@@ -140,7 +141,7 @@ def _mark(id_: str, span: Span, is_mention: bool, hue_of: Mapping[str, int]) -> 
         lines += f"<span><i>{more:,} more</i></span>"
     look = (
         f'class="name" style="--hue:{hue_of[relation_type(span)]}"'
-        f' data-type="{html_text(relation_label(span))}"'
+        f' data-type="{html_text(shown_type(relation_label(span)))}"'
         if is_mention
         else 'class="candidate"'
     )

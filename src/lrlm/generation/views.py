@@ -21,6 +21,7 @@ from lrlm.look import (
     marked_name,
     page,
     shown_perplexity,
+    shown_type,
     terminal_styles,
 )
 
@@ -115,7 +116,7 @@ def _mark(piece: Piece, hue_of: Mapping[str, int]) -> str:
         partial = " partial" if piece.is_partial else ""
         look = (
             f'class="name{partial}" style="--hue:{hue_of[piece.type]}"'
-            f' data-type="{html_text(_label(piece))}"'
+            f' data-type="{html_text(shown_type(_label(piece)))}"'
         )
     return f'<span {look} title="{html_text(_origin(piece))}">{html_text(piece.text)}</span>'
 

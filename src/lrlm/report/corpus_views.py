@@ -32,7 +32,7 @@ def corpus_sheet(corpus: Corpus) -> Sheet:
         text = _FORMATS.get(name, "{:,.2f}")
         label = "frequent words (3 or more times)" if name == "frequent words" else name
         rows.append([Cell(label), *(Cell(text.format(figures[name])) for figures in columns)])
-    return Sheet(f"Corpus {corpus.folder.resolve().name}", ("", *corpus.splits), rows)
+    return Sheet(f"{corpus.folder.resolve().name} in numbers", ("", *corpus.splits), rows)
 
 
 def article_view(document: LinkedDocument, *, palette: Sequence[str] = PASTEL) -> Group:

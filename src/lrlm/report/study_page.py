@@ -155,7 +155,7 @@ def _about(study: Study) -> str:
     documents = counted(len(evaluation.runs[0].scores), "document")
     words = counted(sum(score.words for score in evaluation.runs[0].scores), "word")
     return (
-        f"Corpus {evaluation.corpus} · {evaluation.split} · {documents} · {words} ·"
+        f"{evaluation.corpus}, {evaluation.split} · {documents} · {words} ·"
         f" {counted(len(evaluation.runs), 'run')}"
     )
 

@@ -32,7 +32,7 @@ nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; list-style: none; ma
 .tiles small { font-size: .85rem; }
 .scroll { overflow-x: auto; margin: .4rem 0; }
 table { border-collapse: collapse; font-size: .88rem; line-height: 1.4; }
-caption { text-align: left; font-weight: 600; padding: .4rem 0 .5rem; white-space: nowrap; }
+caption { text-align: left; font-weight: 600; padding: .4rem 0 .5rem; text-wrap: balance; }
 th, td { text-align: left; vertical-align: baseline; padding: .36rem 1.1rem .36rem 0;
   font-weight: 400; }
 thead th { color: var(--quiet); font-size: .82rem; vertical-align: bottom;
@@ -72,9 +72,14 @@ article .text { margin: 0; white-space: pre-wrap; overflow-wrap: break-word; lin
 @media screen and (prefers-color-scheme: dark) { td b, th b { color: hsl(150 55% 65%); } }
 @media (max-width: 34rem) { body { font-size: 1rem; } main { padding: 1.5rem 1rem 3rem; }
   h1 { font-size: 1.6rem; } }
+@page { margin: 16mm 14mm; }
 @media print { main { max-width: none; padding: 0; } nav { display: none; }
-  body { font-size: 10.5pt; } .scroll { overflow: visible; } caption { white-space: normal; }
-  h2, h3, h4, .lead, caption { break-after: avoid; } article, figure, tr { break-inside: avoid; }
+  body { font-size: 10pt; } .scroll { overflow: visible; }
+  section { margin-top: 1.6rem; padding-top: 1.1rem; }
+  .figures { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .cards { grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
+  h2, h3, h4, .lead, .legend, caption { break-after: avoid; }
+  article, figure, table, .tiles { break-inside: avoid; }
   .name, .example h3 small { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 """
 

@@ -9,7 +9,7 @@ from lrlm.corpora import prune
 from lrlm.evaluation.examples import AnnotatedExample
 from lrlm.generation.views import generated_pieces, summary
 from lrlm.knowledge import TITLE
-from lrlm.look import counted, html_text, hues, percent, shown_perplexity
+from lrlm.look import counted, html_text, hues, percent, shown_perplexity, shown_type
 from lrlm.report.evaluation_tables import labels
 from lrlm.report.sheet import to_html
 from lrlm.report.study import DRAWN, SAMPLING, BestAndWorst, Study, TopicSamples
@@ -120,7 +120,8 @@ def _article(document: LinkedDocument, hue_of: Mapping[str, int]) -> str:
     for start, end, type_ in _mentions(document):
         parts.append(html_text(document.text[reached:start]))
         parts.append(
-            f'<span class="name" style="--hue:{hue_of[type_]}" data-type="{html_text(type_)}">'
+            f'<span class="name" style="--hue:{hue_of[type_]}"'
+            f' data-type="{html_text(shown_type(type_))}">'
             f"{html_text(document.text[start:end])}</span>"
         )
         reached = end

@@ -95,6 +95,7 @@ class ExampleAnswer(_Answer):
 
     title: str
     text: str
+    claims: str = Field(description="A text to check: not all of it is so.")
     topic: TopicAnswer
 
 
@@ -154,6 +155,53 @@ class AnnotationsAnswer(_Answer):
     """Annotated texts, in the order of the request."""
 
     annotations: list[AnnotationAnswer]
+
+
+class ObjectAnswer(_Answer):
+    """What a graph says instead."""
+
+    object: str
+    name: str
+
+
+class FindingAnswer(_Answer):
+    """A statement of a text, and what is known of it."""
+
+    start: int
+    end: int
+    text: str
+    verdict: Literal["supported", "contradicted", "new"]
+    probability: float = Field(description="That the text states this here.")
+    type: str
+    object: str
+    triple: tuple[str, str, str] = Field(description="Ids of the topic, the type and the object.")
+    instead: list[ObjectAnswer] | None = None
+
+
+class ConflictAnswer(_Answer):
+    """Facts of a topic that cannot all be true."""
+
+    type: str
+    objects: list[str]
+
+
+class CheckAnswer(_Answer):
+    """A checked text; docs/check.md describes every field."""
+
+    format: str
+    version: int
+    id: str
+    topic: str
+    title: str
+    text: str
+    findings: list[FindingAnswer]
+    conflicts: list[ConflictAnswer]
+
+
+class ChecksAnswer(_Answer):
+    """Checked texts, in the order of the request."""
+
+    checks: list[CheckAnswer]
 
 
 class PieceAnswer(_Answer):

@@ -1,16 +1,15 @@
-"""The API of the explorer: what can be asked, and how an answer is made without keeping others.
+"""The API of the explorer: what can be asked, and how it is answered.
 
-Every path begins with `/api/v1`. Models work in threads beside the event loop, see `work`; this
-module finds the model and the topic of a request, waits for the answer as long as somebody wants
-it, and writes it as JSON.
+Every path begins with `/api/v1`. The work itself is done by a `Desk`; this module says what a
+request and its answer look like, and writes the answer as JSON.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -18,27 +17,28 @@ from fastapi.responses import StreamingResponse
 from lrlm import __version__
 from lrlm.annotation.annotation import Annotation
 from lrlm.annotation.html import annotation_to_html
-from lrlm.errors import InputError, LrlmError
+from lrlm.checking.findings import CheckedText
+from lrlm.checking.html import checked_to_html
+from lrlm.errors import LrlmError
 from lrlm.generation.generated_text import Piece, piece_to_dict
-from lrlm.knowledge import Topic
 from lrlm.plain_data import json_text
 from lrlm.serving import answers
+from lrlm.serving.desk import Desk
 from lrlm.serving.explorer import (
-    Explorer,
     TextOfTopic,
-    annotate_together,
     annotation_to_json,
     lattice_under,
     score_under,
     write,
-    write_piecewise,
     written_to_dict,
     written_to_html,
 )
-from lrlm.serving.limits import LONGEST_NAME, MOST_FOUND, ServerLimits
+from lrlm.serving.limits import LONGEST_NAME, MOST_FOUND
 from lrlm.serving.requests import (
     AnnotateManyRequest,
     AnnotateRequest,
+    CheckManyRequest,
+    CheckRequest,
     GenerateRequest,
     LatticeRequest,
     ScoreRequest,
@@ -46,159 +46,12 @@ from lrlm.serving.requests import (
     TopicBody,
     TurtleRequest,
 )
-from lrlm.serving.work import Batcher, GivenUpError, Made, Order, OverloadedError, Workshop
+from lrlm.serving.work import Order
 
 _LOG = logging.getLogger(__name__)
 _JSON = "application/json"
 _LINES = "application/x-ndjson"
 _EVENTS = "text/event-stream"
-_REMEMBERED = 128
-"""Topics that need not be looked up again."""
-
-
-class TooSlowError(LrlmError):
-    """A request took longer than requests may."""
-
-
-class _ToAnnotate(NamedTuple):
-    """One text in the queue, and how its annotation is written."""
-
-    text: TextOfTopic
-    written: Callable[[Annotation], str]
-
-
-class Desk:
-    """Takes requests, and has the work done that they need."""
-
-    def __init__(self, explorer: Explorer, limits: ServerLimits) -> None:
-        self.explorer = explorer
-        self._limits = limits
-        self._topics: dict[str, Topic] = {}
-        """The topics that were asked for last."""
-        self._lookups = Workshop("topics", threads=1, most_waiting=limits.waiting)
-        self._writers = Workshop("writers", threads=limits.writers, most_waiting=limits.waiting)
-        self._annotators: dict[str, Batcher[_ToAnnotate, str]] = {
-            name: Batcher(
-                partial(self._annotate, name),
-                name=f"annotates {name}",
-                most_waiting=limits.waiting,
-                together=limits.together,
-            )
-            for name in explorer.models
-        }
-
-    @property
-    def waiting(self) -> int:
-        """Requests that wait or are being worked on."""
-        annotating = sum(each.taken for each in self._annotators.values())
-        return self._lookups.taken + self._writers.taken + annotating
-
-    def close(self) -> None:
-        """Let begun work end."""
-        self._lookups.close()
-        self._writers.close()
-        for annotator in self._annotators.values():
-            annotator.close()
-
-    def _annotate(self, name: str, given: Sequence[_ToAnnotate]) -> Sequence[str | Exception]:
-        """Annotate what waits together, and write every annotation, beside the event loop."""
-        model = self.explorer.models[name]
-        made = annotate_together(name, model, [each.text for each in given])
-        return [
-            result if isinstance(result, Exception) else each.written(result)
-            for each, result in zip(given, made, strict=True)
-        ]
-
-    async def while_wanted(self, request: Request, work: Awaitable[Made]) -> Made:
-        """Wait for work while the client is there and time is left; else stop it."""
-        has_left = False
-
-        async def stop_when_left() -> None:
-            nonlocal has_left
-            await _client_leaves(request)
-            has_left = True
-            time_left.reschedule(0)
-
-        try:
-            async with asyncio.timeout(self._limits.seconds) as time_left:
-                watching = asyncio.ensure_future(stop_when_left())
-                try:
-                    return await work
-                finally:
-                    watching.cancel()
-        except TimeoutError:
-            raise (GivenUpError("the client has gone") if has_left else self.too_slow()) from None
-
-    def too_slow(self) -> TooSlowError:
-        """Give the error of a request whose time is up."""
-        return TooSlowError(
-            f"this took longer than {self._limits.seconds:g} seconds; ask for less at a time"
-        )
-
-    @property
-    def seconds(self) -> float:
-        """Seconds that a request may take in all."""
-        return self._limits.seconds
-
-    def name_of(self, model: str | None) -> str:
-        """Find the name of a model; without a name, that of the first."""
-        self.explorer.model(model)
-        return next(iter(self.explorer.models)) if model is None else model
-
-    async def topic(self, given: str | TopicBody) -> Topic:
-        """Look up a topic, or make the one that was sent."""
-        if not isinstance(given, str):
-            return await self._lookups.do(lambda _: given.to_topic())
-        if (known := self._topics.get(given)) is not None:
-            return known
-        found = await self._lookups.do(lambda _: self.explorer.topic(given))
-        if len(self._topics) >= _REMEMBERED:
-            del self._topics[next(iter(self._topics))]
-        self._topics[given] = found
-        return found
-
-    async def look_up(self, job: Callable[[], Made]) -> Made:
-        """Read topics."""
-        return await self._lookups.do(lambda _: job())
-
-    async def annotate(
-        self, model: str | None, texts: Sequence[TextOfTopic], written: Callable[[Annotation], str]
-    ) -> list[str]:
-        """Annotate texts together with those of other requests."""
-        batcher = self._annotators[self.name_of(model)]
-        if len(texts) == 1:
-            return [await batcher.do(_ToAnnotate(texts[0], written))]
-        if len(texts) > batcher.room:
-            raise OverloadedError("the server has too much to do; try again in a moment")
-        results = await asyncio.gather(
-            *(batcher.do(_ToAnnotate(text, written)) for text in texts), return_exceptions=True
-        )
-        for number, result in enumerate(results):
-            if isinstance(result, InputError):
-                raise InputError(f"texts[{number}]: {result}") from None
-            if isinstance(result, BaseException):
-                raise result
-        return [result for result in results if isinstance(result, str)]
-
-    async def write(self, job: Callable[[Order], Made]) -> Made:
-        """Generate, score or draw."""
-        return await self._writers.do(job)
-
-    async def pieces(self, asked: StreamRequest) -> AsyncIterator[Piece]:
-        """Generate one text, and give each piece as soon as it is there."""
-        model = self.explorer.model(asked.model)
-        topic = await self.topic(asked.topic)
-        job = self._writers.stream(
-            lambda _: write_piecewise(model, topic, asked.options(), seed=asked.seed)
-        )
-        async for piece in job:
-            yield piece
-
-
-async def _client_leaves(request: Request) -> None:
-    """Wait until the client has closed the connection; the request itself has been read."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -260,7 +113,7 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
     @router.get("/models", summary="Which models are there?", **_json_answer(answers.ModelsAnswer))
     async def models() -> Response:
         """Give the models; the first is used where a request names none."""
-        return _json(json_text({"models": explorer.described(), "graph": explorer.graph}))
+        return _json(json_text({"models": explorer.described(), "graph": explorer.graph_name}))
 
     @router.get("/examples", summary="Texts to begin with", **_json_answer(answers.ExamplesAnswer))
     async def examples(request: Request) -> Response:
@@ -342,6 +195,32 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
 
         made = await desk.while_wanted(request, work())
         return _json(f'{{"annotations":[{",".join(made)}]}}')
+
+    @router.post("/check", summary="Check a text", **_or_html(answers.CheckAnswer))
+    async def check(request: Request, asked: CheckRequest) -> Response:
+        """Say which statements of a text are supported, contradicted or new to what is known."""
+        written = checked_to_html if asked.format == "html" else CheckedText.to_json
+
+        async def work() -> str:
+            text = TextOfTopic(asked.text, await desk.topic(asked.topic))
+            (content,) = await desk.check(asked.model, [text], asked.threshold, written)
+            return content
+
+        content = await desk.while_wanted(request, work())
+        return _json(content) if asked.format == "json" else _page(content, "check")
+
+    @router.post(
+        "/check/batch", summary="Check several texts", **_json_answer(answers.ChecksAnswer)
+    )
+    async def check_batch(request: Request, asked: CheckManyRequest) -> Response:
+        """Check texts side by side; if one cannot be read, none is, and it is named."""
+
+        async def work() -> list[str]:
+            texts = [TextOfTopic(each.text, await desk.topic(each.topic)) for each in asked.texts]
+            return await desk.check(asked.model, texts, asked.threshold, CheckedText.to_json)
+
+        made = await desk.while_wanted(request, work())
+        return _json(f'{{"checks":[{",".join(made)}]}}')
 
     @router.post("/generate", summary="Generate texts", **_or_html(answers.GenerationAnswer))
     async def generate(request: Request, asked: GenerateRequest) -> Response:

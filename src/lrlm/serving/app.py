@@ -17,7 +17,8 @@ from starlette.routing import BaseRoute, Route
 from lrlm import __version__
 from lrlm.errors import LrlmError, MissingExtraError
 from lrlm.plain_data import json_text
-from lrlm.serving.api import Desk, TooSlowError, router_for
+from lrlm.serving.api import router_for
+from lrlm.serving.desk import Desk, TooSlowError
 from lrlm.serving.explorer import Explorer, UnknownModelError
 from lrlm.serving.guard import Doorkeeper, Guard
 from lrlm.serving.limits import ServerLimits

@@ -13,16 +13,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lrlm.annotation.annotate import annotate
-from lrlm.annotation.annotation import Annotation
+from lrlm.annotation.annotation import Annotation, BadText
 from lrlm.annotation.drawn_lattice import DrawnLattice, draw_lattice
 from lrlm.annotation.score import Score, score
 from lrlm.characters import visible_json
+from lrlm.checking.findings import CheckedText
 from lrlm.errors import InputError, LrlmError
 from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece, generated_to_json
 from lrlm.generation.options import options_of
 from lrlm.generation.views import generated_to_html
-from lrlm.knowledge import Topic
+from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.model import Model, load
 from lrlm.plain_data import parse_toml
 from lrlm.serving.limits import LONGEST_LATTICE, LONGEST_TEXT, MOST_FACTS, MOST_FORMS
@@ -50,7 +51,8 @@ class Explorer:
 
     models: dict[str, Model]
     topics: TopicFinder
-    graph: str | None = None
+    graph: KnowledgeGraph | None = None
+    """What checking learns types of facts from, beside what each model was trained on."""
 
     @classmethod
     def open(
@@ -62,7 +64,12 @@ class Explorer:
         for model in loaded:
             models[_new_name(model.run.folder.resolve().name, models)] = model
         finder = finder_for([model.run for model in models.values()], graph)
-        return cls(models, finder, None if graph is None else graph.resolve().name)
+        return cls(models, finder, None if graph is None else KnowledgeGraph.open(graph))
+
+    @property
+    def graph_name(self) -> str | None:
+        """The name of the knowledge graph, if there is one."""
+        return None if self.graph is None else self.graph.folder.resolve().name
 
     def model(self, name: str | None) -> Model:
         """Find a model by its name; without a name, the first."""
@@ -94,6 +101,7 @@ class Explorer:
             {
                 "title": example["title"],
                 "text": example["text"],
+                "claims": example["claims"],
                 "topic": self.topics.described(example["topic"]),
             }
             for example in _examples()
@@ -138,6 +146,20 @@ def annotate_together(
             for number in documents:
                 (results[number],) = annotate_together(name, model, [texts[number]])
     return [results[number] for number in range(len(texts))]
+
+
+def check_together(
+    name: str,
+    model: Model,
+    texts: Sequence[TextOfTopic],
+    *,
+    graph: KnowledgeGraph | None,
+    threshold: float,
+) -> list[CheckedText | Exception]:
+    """Check texts side by side; what is wrong with one of them is not the others' trouble."""
+    _check_annotates(name, model)
+    results = model.check_many(texts, graph=graph, threshold=threshold, longest=LONGEST_TEXT)
+    return [each.error if isinstance(each, BadText) else each for each in results]
 
 
 def annotation_to_json(annotation: Annotation, *, threshold: float) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from lrlm.checking.check import THRESHOLD
 from lrlm.knowledge import Topic
 from lrlm.serving import limits
 
@@ -24,6 +25,7 @@ NORWAY = {
     ],
 }
 _TEXT = "Norway is a country in Europe. The capital of Norway is Oslo."
+_CLAIM = "Norway is a country in Europe. The capital of Norway is Bergen."
 
 
 def _example(**content: Any) -> ConfigDict:
@@ -114,16 +116,11 @@ class TextAboutTopic(BaseModel):
     topic: TopicGiven
 
 
-class AnnotateManyRequest(BaseModel):
-    """Several texts to annotate, each about its own topic."""
-
-    model_config = _example(
-        texts=[{"text": _TEXT, "topic": "Norway"}, {"text": "Oslo is a city.", "topic": NORWAY}]
-    )
+class ManyTextsRequest(BaseModel):
+    """Several texts to read, each about its own topic."""
 
     model: ModelName = None
     texts: Annotated[list[TextAboutTopic], Field(min_length=1, max_length=limits.MOST_TEXTS)]
-    threshold: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _few_enough_characters(self) -> Self:
@@ -132,6 +129,44 @@ class AnnotateManyRequest(BaseModel):
                 f"the texts of one request have at most {limits.MOST_CHARACTERS:,} characters"
             )
         return self
+
+
+class AnnotateManyRequest(ManyTextsRequest):
+    """Several texts to annotate."""
+
+    model_config = _example(
+        texts=[{"text": _TEXT, "topic": "Norway"}, {"text": "Oslo is a city.", "topic": NORWAY}]
+    )
+
+    threshold: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+
+
+class CheckRequest(BaseModel):
+    """A text to check against what is known about its topic."""
+
+    model_config = _example(text=_CLAIM, topic="Norway")
+
+    model: ModelName = None
+    text: TextToRead
+    topic: TopicGiven
+    threshold: float = Field(
+        default=THRESHOLD,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="Leave out what the text states less probably than this.",
+    )
+    format: Literal["json", "html"] = Field(
+        default="json", description="html: a page in one file, to be kept."
+    )
+
+
+class CheckManyRequest(ManyTextsRequest):
+    """Several texts to check."""
+
+    model_config = _example(texts=[{"text": _CLAIM, "topic": "Norway"}])
+
+    threshold: float = Field(default=THRESHOLD, ge=0, le=1, allow_inf_nan=False)
 
 
 class WritingRequest(BaseModel):

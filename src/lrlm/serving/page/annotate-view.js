@@ -30,6 +30,7 @@ export function build(section) {
     legend: make("div"),
     marked: make("div", { class: "paper" }),
     why: make("div", { class: "panel", "aria-live": "polite" }),
+    drawn: make("div"),
     sentences: make("select", { id: "sentence", on: { change: drawLattice } }),
     lattice: make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Lattice of the sentence" }),
   };
@@ -56,6 +57,9 @@ for span in annotation.mentions(${state.threshold}):
     parts.marked,
     parts.why,
     exportRow(result),
+    parts.drawn,
+  );
+  parts.drawn.append(
     make("h3", {}, "The lattice of a sentence"),
     make("p", { class: "quiet" }, "All ways to make the sentence, from left to right: word by word along the line, or a"
       + " whole name copied along an arc. Thick is probable; the best path stands out."),
@@ -78,13 +82,14 @@ async function run() {
   const key = JSON.stringify(body);
   if (last?.key === key || running?.key === key) return;
   running?.control.abort();
+  parts.drawn.hidden = !chosenModel().annotates;
   if (!chosenModel().annotates) {
     last = null;
     parts.summary.textContent = "";
     parts.legend.replaceChildren();
     parts.why.replaceChildren();
     parts.lattice.replaceChildren();
-    parts.marked.replaceChildren(make("p", { class: "text" }, state.text));
+    parts.marked.replaceChildren(make("p", { class: "text", dir: "auto" }, state.text));
     say(`A ${chosenModel().label} does not know where words come from; choose another model, or compare.`);
     return;
   }

@@ -20,6 +20,7 @@ export function build(section) {
   parts = {
     text,
     models: make("div", { class: "checks", role: "group", "aria-label": "Models" }),
+    withoutWhom: make("span"),
     without: make("input", { type: "checkbox", checked: true, on: { change: () => run() } }),
     table: make("tbody"),
     strips: make("div", { class: "paper strips" }),
@@ -42,11 +43,12 @@ for piece in score.pieces:
     make("details", { class: "source" }, make("summary", {}, "Change the text"), field("Text", text),
       make("div", { class: "row" }, button("Compare", () => change({ text: text.value, isOwnText: true }), { class: "main" }))),
     parts.models,
-    make("label", { class: "check" }, parts.without, " Also the first model with the topic's facts taken away"),
+    make("label", { class: "check" }, parts.without, parts.withoutWhom),
     make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" },
       make("table", {}, make("thead", {}, make("tr", {}, ...["", "model", "nats", "nats per word", "perplexity"]
         .map((each) => make("th", { scope: "col" }, each)))), parts.table)),
     parts.strips,
+    make("div", { class: "scale", "aria-hidden": "true" }, "0 nats", make("i"), `${MOST_NATS} or more`),
     parts.detail,
     exportRow(result),
   );
@@ -64,7 +66,7 @@ export function show(changed) {
         make("code", {}, "lrlm serve runs/vanilla runs/lrlm")));
     }
   }
-  if (changed.some((name) => ["view", "topic", "text"].includes(name))) run();
+  if (changed.some((name) => ["view", "model", "topic", "text"].includes(name))) run();
 }
 
 async function run() {
@@ -74,16 +76,19 @@ async function run() {
   if (!names.length || !state.text.trim()) return;
   const body = { models: names, text: state.text, topic: asGiven(state.topic) };
   const asked = [ask("score", body)];
+  const copies = (name) => state.models.find((model) => model.name === name).copies;
+  const knowing = [state.model, ...names].find((name) => names.includes(name) && copies(name)) ?? names[0];
+  parts.withoutWhom.textContent = ` Also ${knowing} with the topic's facts taken away`;
   if (parts.without.checked) {
     const { id, names: called } = state.topic;
-    asked.push(ask("score", { models: [names[0]], text: state.text, topic: { id, names: called } }));
+    asked.push(ask("score", { models: [knowing], text: state.text, topic: { id, names: called } }));
   }
   try {
     const [answer, without] = await Promise.all(asked);
     if (mine !== turn) return;
     last = { body, answer };
     const scores = [...answer.scores];
-    if (without) scores.push({ ...without.scores[0], model: `${names[0]}, ${WITHOUT}` });
+    if (without) scores.push({ ...without.scores[0], model: `${knowing}, ${WITHOUT}` });
     render(scores);
     say("");
   } catch (error) {
@@ -120,7 +125,7 @@ function render(scores) {
     make("td", { class: "number" }, number(score.nats)),
     make("td", { class: "number" }, number(score.nats / score.words, 2)),
     make("td", { class: "number" }, number(score.perplexity)))));
-  const text = make("div", { class: "text" });
+  const text = make("div", { class: "text", dir: "auto" });
   let together = null; // what no space parts stays on one line
   for (const { start, end } of unitsOf(scores, letters.length)) {
     const piece = letters.slice(start, end).join("");

@@ -58,9 +58,16 @@ export function percent(probability) {
   return `${(100 * probability).toFixed(1)} %`;
 }
 
-export const number = (value, digits = 1) => value
-  .toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
-  .replace("-", "−");
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+export function number(value, digits = 1) {
+  if (Math.abs(value) >= 1e7) {
+    const [front, power] = value.toExponential(1).split("e+");
+    return `${front.replace("-", "−")} × 10${[...power].map((each) => RAISED[each]).join("")}`;
+  }
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+    .replace("-", "−");
+}
 
 export const counted = (count, noun) =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

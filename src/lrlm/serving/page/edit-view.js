@@ -1,7 +1,7 @@
 // Edit a fact, and see what the model then says of the same text: before and after, side by side.
 
 import { button, field, make, number, percent, say } from "./dom.js";
-import { bars, copyOf, huesOf, labelOf, markedText } from "./marks.js";
+import { bars, chosenSpans, copyOf, huesOf, labelOf, markedText } from "./marks.js";
 import { pieceMark } from "./generate-view.js";
 import { ask } from "./server.js";
 import { asGiven, chosenModel, state } from "./state.js";
@@ -145,13 +145,18 @@ function render(annotations, nats, isChanged) {
       ? make("strong", { class: change < 0 ? "worse" : "better" },
         `${change < 0 ? "less" : "more"} probable by ${number(Math.abs(change), 2)} nats`)
       : "change a fact to see a difference");
+  const key = (span, best) => `${span.start} ${span.end} ${best.type} ${best.object}`;
+  const sure = (annotation) => new Set(chosenSpans(annotation, state.threshold)
+    .filter((each) => each.isSure).map(({ span, best }) => key(span, best)));
+  const marked = annotations?.map(sure);
   for (const [place, panel] of [parts.before, parts.after].entries()) {
     const topic = [original, edited][place];
     const why = make("div", { "aria-live": "polite" });
     panel.replaceChildren(
       annotations
-        ? markedText(annotations[place], topic, state.threshold, (span) => why.replaceChildren(bars(span, topic)))
-        : make("p", { class: "text" }, state.text),
+        ? markedText(annotations[place], topic, state.threshold, (span) => why.replaceChildren(bars(span, topic)),
+          (span, best) => !marked[1 - place].has(key(span, best)))
+        : make("p", { class: "text", dir: "auto" }, state.text),
       make("p", { class: "quiet" }, `${number(nats[place])} nats`), why);
   }
   parts.table.replaceChildren(...(annotations ? rows(annotations) : []));
@@ -184,7 +189,7 @@ async function writeBoth() {
   parts.written.replaceChildren(...texts.map((answer, place) => {
     const topic = [original, edited][place];
     const hues = huesOf(topic);
-    const text = make("p", { class: "text" });
+    const text = make("p", { class: "text", dir: "auto" });
     let end = 0;
     for (const piece of answer.samples[0].pieces) {
       text.append(piece.start > end ? " " : "", pieceMark(piece, topic, hues));

@@ -2,7 +2,7 @@
 
 import { button, counted, field, make, number, say } from "./dom.js";
 import { exportRow } from "./exports.js";
-import { hueOf, huesOf, labelOf } from "./marks.js";
+import { clipped, hueOf, huesOf, labelOf } from "./marks.js";
 import { ask, askForLines } from "./server.js";
 import { asGiven, change, chosenModel, state } from "./state.js";
 import { formsOf } from "./topic-view.js";
@@ -103,10 +103,10 @@ export function show(changed) {
     if (input.type === "checkbox") input.checked = options[name] === true;
     else if (document.activeElement !== input) input.value = options[name] ?? "";
   }
-  if (state.topic && (changed.includes("view") || changed.includes("topic")) && begun !== state.topic) {
-    begun = state.topic;
-    run();
-  }
+  if (!state.topic || !changed.some((name) => ["view", "topic", "model"].includes(name))) return;
+  if (begun?.topic === state.topic && begun.model === state.model) return;
+  begun = { topic: state.topic, model: state.model };
+  run();
 }
 
 // Only what differs from the defaults of the server is sent.
@@ -129,7 +129,7 @@ export function pieceMark(piece, topic, hues) {
     class: piece.is_partial ? "mark partial" : "mark",
     title: `${label} → ${piece.object}`,
     vars: { "--hue": hueOf(hues, piece.type), "--strength": "1" },
-  }, piece.text, make("small", {}, label));
+  }, piece.text, make("small", {}, clipped(label)));
 }
 
 async function run() {
@@ -162,7 +162,7 @@ async function run() {
     const [sample] = answer.samples;
     if (sample.perplexity !== null) parts.summary.append(` · perplexity ${number(sample.perplexity)}`);
     if (!sample.ended) parts.summary.append(" · stopped at the greatest length");
-    say("The text is written.");
+    if (state.view === "generate") say("The text is written.");
   } catch (error) {
     if (error.name === "AbortError") say("Stopped.");
     else say(error.message, true);

@@ -49,28 +49,31 @@ export function chosenSpans(annotation, threshold) {
 // Offsets of the server count characters, those of JavaScript half of some of them.
 export const lettersOf = (text) => Array.from(text);
 
-export function markedText(annotation, topic, threshold, choose) {
-  const letters = lettersOf(annotation.text);
+const LONGEST_LABEL = 28;
+export const clipped = (label) => (label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label);
+
+// A text with some of its pieces marked; a click or Enter on one chooses it.
+export function markedPieces(whole, pieces) {
+  const letters = lettersOf(whole);
   const cut = (start, end) => letters.slice(start, end).join("");
-  const hues = huesOf(topic);
-  const text = make("p", { class: "text" });
+  const text = make("p", { class: "text", dir: "auto" });
   let end = 0;
-  for (const { span, probability, best, isSure } of chosenSpans(annotation, threshold)) {
-    text.append(make("span", {}, cut(end, span.start)));
-    const label = labelOf(topic, best.type);
+  for (const piece of pieces) {
+    if (piece.start < end) continue; // it overlaps one before it
+    text.append(make("span", {}, cut(end, piece.start)));
     const mark = make("span", {
-      class: isSure ? "mark" : "candidate",
+      class: `${piece.isSure ? "mark" : "candidate"}${piece.isOther ? " other" : ""}`,
       role: "button",
       tabindex: "0",
-      "aria-label": `${span.text}, ${label}, ${percent(probability)}`,
-      vars: { "--hue": hueOf(hues, best.type), "--strength": String(0.2 + 0.8 * probability) },
-    }, span.text, isSure ? make("small", { "aria-hidden": "true" }, label) : null);
+      "aria-label": piece.told,
+      vars: { "--hue": piece.hue, "--strength": String(0.2 + 0.8 * piece.probability) },
+    }, piece.text, piece.isSure ? make("small", { "aria-hidden": "true" }, clipped(piece.label)) : null);
     const open = () => {
       for (const other of text.querySelectorAll("[aria-pressed]")) {
         other.removeAttribute("aria-pressed");
       }
       mark.setAttribute("aria-pressed", "true");
-      choose(span);
+      piece.choose();
     };
     mark.addEventListener("click", open);
     mark.addEventListener("keydown", (event) => {
@@ -80,10 +83,25 @@ export function markedText(annotation, topic, threshold, choose) {
       }
     });
     text.append(mark);
-    end = span.end;
+    end = piece.end;
   }
   text.append(make("span", {}, cut(end)));
   return text;
+}
+
+// `isOther` says of a span and its best fact whether they are to stand out.
+export function markedText(annotation, topic, threshold, choose, isOther = () => false) {
+  const hues = huesOf(topic);
+  return markedPieces(annotation.text, chosenSpans(annotation, threshold).map(({ span, probability, best, isSure }) => {
+    const label = labelOf(topic, best.type);
+    return {
+      start: span.start, end: span.end, text: span.text, isSure, label, probability,
+      hue: hueOf(hues, best.type),
+      told: `${span.text}, ${label}, ${percent(probability)}`,
+      choose: () => choose(span),
+      isOther: isSure && isOther(span, best),
+    };
+  }));
 }
 
 export function legend(annotation, topic, threshold) {

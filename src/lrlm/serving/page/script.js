@@ -1,6 +1,7 @@
 // Begin: models and examples are loaded, a link is followed, and the views follow what changes.
 
 import * as annotateView from "./annotate-view.js";
+import * as checkView from "./check-view.js";
 import * as compareView from "./compare-view.js";
 import * as editView from "./edit-view.js";
 import * as generateView from "./generate-view.js";
@@ -12,7 +13,8 @@ import { ask, setToken } from "./server.js";
 import { change, fromLink, onChange, state, takeTopic, toLink, VIEWS } from "./state.js";
 
 const views = {
-  annotate: annotateView, topic: topicView, generate: generateView, edit: editView, compare: compareView,
+  annotate: annotateView, check: checkView, topic: topicView, generate: generateView, edit: editView,
+  compare: compareView,
 };
 const LISTED_FACTS = 40;
 const THEMES = ["auto", "light", "dark"];
@@ -36,7 +38,7 @@ function showTopic() {
   const hues = huesOf(topic);
   const listed = topic.relations.slice(0, LISTED_FACTS).flatMap((fact) => [
     make("dt", { vars: { "--hue": hueOf(hues, fact.type) } }, fact.label ?? fact.type),
-    make("dd", { title: fact.forms.join(" · ") }, fact.forms[0] ?? fact.object),
+    make("dd", { dir: "auto", title: fact.forms.join(" · ") }, fact.forms[0] ?? fact.object),
   ]);
   const more = topic.relations.length - LISTED_FACTS;
   if (more > 0) listed.push(make("dd", { class: "more" }, `and ${counted(more, "more fact")}`));
@@ -58,7 +60,8 @@ onChange((changed) => {
 async function chooseTopic(id) {
   try {
     const topic = await ask(`topic?id=${encodeURIComponent(id)}`);
-    takeTopic(topic, examples.find((example) => example.topic.id === topic.id)?.text);
+    const example = examples.find((each) => each.topic.id === topic.id);
+    takeTopic(topic, example?.text, example?.claims);
   } catch (error) {
     say(error.message, true);
   }
@@ -146,7 +149,10 @@ function buildTheme() {
   const apply = () => {
     if (!THEMES.includes(theme)) theme = "auto";
     document.documentElement.dataset.theme = theme;
-    toggle.textContent = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[theme];
+    toggle.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme];
+    const told = { auto: "as the system has it", light: "light", dark: "dark" }[theme];
+    toggle.title = `Colours: ${told}`;
+    toggle.setAttribute("aria-label", toggle.title);
   };
   toggle.addEventListener("click", () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
@@ -172,11 +178,13 @@ async function begin() {
   find("model").replaceChildren(...models.map((model) =>
     make("option", { value: model.name }, `${model.name} (${model.label})`)));
   find("examples").replaceChildren(...examples.map((example) =>
-    button(example.title, () => takeTopic(example.topic, example.text), { "data-topic": example.topic.id })));
-  const first = models.some((model) => model.name === linked?.model) ? linked.model : models[0].name;
+    button(example.title, () => takeTopic(example.topic, example.text, example.claims), { "data-topic": example.topic.id })));
+  const fitting = models.find((model) => model.name === linked?.model) ?? models.find((model) => model.annotates);
+  const first = (fitting ?? models[0]).name;
   Object.assign(state, { models, model: first });
   find("model").value = first;
-  const values = { view: linked?.view ?? "annotate", topic: examples[0].topic, text: examples[0].text };
+  const values = { view: linked?.view ?? "annotate", topic: examples[0].topic, text: examples[0].text,
+    claims: examples[0].claims };
   for (const name of ["text", "threshold", "options"]) if (linked?.[name] !== undefined) values[name] = linked[name];
   values.isOwnText = linked?.text !== undefined;
   try {
@@ -193,7 +201,10 @@ function build() {
   buildSearch();
   buildTheme();
   for (const each of find("views").children) {
-    each.addEventListener("click", () => change({ view: each.dataset.view }));
+    each.addEventListener("click", () => {
+      say("");
+      change({ view: each.dataset.view });
+    });
   }
   find("model").addEventListener("change", (event) => change({ model: event.target.value }));
   find("link").addEventListener("click", () => {

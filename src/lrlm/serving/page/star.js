@@ -7,12 +7,29 @@ import { hueOf, huesOf } from "./marks.js";
 const ROW = 24;
 const GAP = 8;
 const MOST = 200;
-const LETTER = 7;
+const TALL = 600;
+const FONTS = { type: "600 11.5px", object: "13.5px", middle: "650 15.5px" };
 
-const short = (text, most) => {
-  const letters = Array.from(shown(text));
-  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : letters.join("");
-};
+const pen = document.createElement("canvas").getContext("2d");
+
+function widthOf(text, kind) {
+  pen.font = `${FONTS[kind]} ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
+// Cut a name so that it is no wider than there is room.
+function fitted(text, kind, room) {
+  const whole = shown(text);
+  if (widthOf(whole, kind) <= room) return whole;
+  const letters = Array.from(whole);
+  let [least, most] = [1, letters.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (widthOf(`${letters.slice(0, middle).join("")}…`, kind) <= room) least = middle;
+    else most = middle - 1;
+  }
+  return `${letters.slice(0, least).join("").trimEnd()}…`;
+}
 
 // Group facts by type, in their order.
 function groupsOf(topic) {
@@ -29,24 +46,25 @@ const heightOf = (groups) =>
 
 // Share groups out between two sides of about the same height.
 function sides(groups) {
-  const half = heightOf(groups) / 2;
-  const left = [];
-  const right = [];
-  for (const group of groups) (heightOf(right) < half ? right : left).push(group);
-  return [left, right];
+  const difference = (cut) => Math.abs(heightOf(groups.slice(0, cut)) - heightOf(groups.slice(cut)));
+  let best = 0;
+  for (let cut = 1; cut <= groups.length; cut += 1) {
+    if (difference(cut) <= difference(best)) best = cut;
+  }
+  return [groups.slice(best), groups.slice(0, best)];
 }
 
 export function star(topic, width) {
   const narrow = width < 620;
   const groups = groupsOf(topic);
   const [left, right] = narrow ? [[], groups] : sides(groups);
-  const name = short(topic.names[0], narrow ? 12 : 22);
-  const half = Math.max(44, (name.length * 9 + 28) / 2);
+  const name = fitted(topic.names[0], "middle", narrow ? width * 0.26 : 200);
+  const half = Math.max(36, widthOf(name, "middle") / 2 + 14);
   const middle = { x: narrow ? half + 4 : width / 2, y: 0 };
   const height = Math.max(heightOf(left), heightOf(right), 80) + 16;
-  middle.y = height / 2;
-  const reach = narrow ? half + 40 : Math.max(half + 50, Math.min(width * 0.16, 160));
-  const room = narrow ? width - middle.x - reach - 20 : width / 2 - reach - 12;
+  middle.y = narrow && height > TALL ? 60 : height / 2; // where it is seen first
+  const reach = narrow ? half + 34 : Math.max(half + 50, Math.min(width * 0.16, 160));
+  const room = narrow ? width - middle.x - reach - 12 : width / 2 - reach - 12;
   const hues = huesOf(topic);
   const lines = draw("g", { class: "lines" });
   const labels = draw("g", { class: "labels" });
@@ -61,10 +79,9 @@ export function star(topic, width) {
           d: `M ${middle.x + side * (half - 2)} ${middle.y} C ${bend} ${middle.y}, ${bend} ${y}, ${x} ${y}`,
           vars: { "--hue": hue },
         }));
-        const type = place === 0 ? short(fact.label ?? fact.type, 24) : "";
-        const typeWidth = place === 0 ? type.length * LETTER * 0.86 + 8 : 10;
-        const most = Math.max(6, Math.floor((room - typeWidth - 8) / LETTER));
-        const object = short(fact.forms[0] ?? fact.object, most);
+        const type = place === 0 ? fitted(fact.label ?? fact.type, "type", room * 0.55) : "";
+        const left = room - (type ? widthOf(`${type}  `, "type") + 4 : 0);
+        const object = fitted(fact.forms[0] ?? fact.object, "object", left);
         const about = `${fact.label ?? fact.type} → ${fact.object}\n${fact.forms.join(" · ")}`;
         const text = draw("text", {
           x: x + side * 8, y: y + 4.5, "text-anchor": side < 0 ? "end" : "start",

@@ -1,6 +1,6 @@
 // What the page shows: the model, the topic, the text and the options; and all of it in a link.
 
-export const VIEWS = ["annotate", "topic", "generate", "edit", "compare"];
+export const VIEWS = ["annotate", "check", "topic", "generate", "edit", "compare"];
 
 export const state = {
   view: "annotate",
@@ -8,6 +8,7 @@ export const state = {
   model: null,
   topic: null, // { id, names, relations: [{ type, label, object, forms }], collection }
   text: "",
+  claims: null, // of an example: a text that is not all true
   isOwnText: false, // whether somebody wrote it; the page's own text follows the topic
   threshold: 0.5,
   options: {},
@@ -24,11 +25,13 @@ export function change(values) {
 }
 
 // Take another topic. A text that somebody wrote stays; else the topic's facts become one.
-export function takeTopic(topic, text) {
-  if (text !== undefined) change({ topic, text, isOwnText: false });
+export function takeTopic(topic, text, claims = null) {
+  if (text !== undefined) change({ topic, text, claims, isOwnText: false });
   else if (state.isOwnText) change({ topic });
-  else change({ topic, text: textAbout(topic) });
+  else change({ topic, text: textAbout(topic), claims: null });
 }
+
+export const textToCheck = () => (state.isOwnText ? state.text : state.claims ?? state.text);
 
 function textAbout(topic) {
   const facts = topic.relations.slice(0, 6).map((fact) =>
@@ -53,7 +56,7 @@ export function toLink() {
     view: state.view,
     model: state.model,
     topic: asGiven(state.topic),
-    text: state.text,
+    text: state.view === "check" ? textToCheck() : state.text,
     threshold: state.threshold,
     options: state.options,
   };

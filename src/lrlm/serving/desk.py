@@ -1,0 +1,212 @@
+"""Have the work done that requests need: find topics, read texts together, write new ones.
+
+Models work in threads beside the event loop, see `work`. A `Desk` finds the model and the topic of
+a request, and waits for the result as long as somebody wants it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from fastapi import Request
+
+from lrlm.annotation.annotation import Annotation
+from lrlm.checking.findings import CheckedText
+from lrlm.errors import InputError, LrlmError
+from lrlm.generation.generated_text import Piece
+from lrlm.knowledge import Topic
+from lrlm.serving.explorer import (
+    Explorer,
+    TextOfTopic,
+    annotate_together,
+    check_together,
+    write_piecewise,
+)
+from lrlm.serving.limits import ServerLimits
+from lrlm.serving.requests import StreamRequest, TopicBody
+from lrlm.serving.work import Batcher, Given, GivenUpError, Made, Order, OverloadedError, Workshop
+
+_REMEMBERED = 128
+"""Topics that need not be looked up again."""
+
+
+class TooSlowError(LrlmError):
+    """A request took longer than requests may."""
+
+
+class _ToAnnotate(NamedTuple):
+    """One text in the queue, and how its annotation is written."""
+
+    text: TextOfTopic
+    written: Callable[[Annotation], str]
+
+
+class _ToCheck(NamedTuple):
+    """One text in the queue, from which probability on it is checked, and how that is written."""
+
+    text: TextOfTopic
+    threshold: float
+    written: Callable[[CheckedText], str]
+
+
+class Desk:
+    """Takes requests, and has the work done that they need."""
+
+    def __init__(self, explorer: Explorer, limits: ServerLimits) -> None:
+        self.explorer = explorer
+        self._limits = limits
+        self._topics: dict[str, Topic] = {}
+        """The topics that were asked for last."""
+        self._lookups = Workshop("topics", threads=1, most_waiting=limits.waiting)
+        self._writers = Workshop("writers", threads=limits.writers, most_waiting=limits.waiting)
+        batcher = partial(Batcher, most_waiting=limits.waiting, together=limits.together)
+        self._annotators: dict[str, Batcher[_ToAnnotate, str]] = {
+            name: batcher(partial(self._annotate, name), name=f"annotates {name}")
+            for name in explorer.models
+        }
+        self._checkers: dict[str, Batcher[_ToCheck, str]] = {
+            name: batcher(partial(self._check, name), name=f"checks {name}")
+            for name in explorer.models
+        }
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait or are being worked on."""
+        batchers = (*self._annotators.values(), *self._checkers.values())
+        reading = sum(each.taken for each in batchers)
+        return self._lookups.taken + self._writers.taken + reading
+
+    def close(self) -> None:
+        """Let begun work end."""
+        self._lookups.close()
+        self._writers.close()
+        for batcher in (*self._annotators.values(), *self._checkers.values()):
+            batcher.close()
+
+    def _annotate(self, name: str, given: Sequence[_ToAnnotate]) -> Sequence[str | Exception]:
+        """Annotate what waits together, and write every annotation, beside the event loop."""
+        model = self.explorer.models[name]
+        made = annotate_together(name, model, [each.text for each in given])
+        return [
+            result if isinstance(result, Exception) else each.written(result)
+            for each, result in zip(given, made, strict=True)
+        ]
+
+    def _check(self, name: str, given: Sequence[_ToCheck]) -> Sequence[str | Exception]:
+        """Check what waits together, and write every result, beside the event loop."""
+        model, graph = self.explorer.models[name], self.explorer.graph
+        results: dict[int, str | Exception] = {}
+        for threshold in {each.threshold for each in given}:
+            numbers = [n for n, each in enumerate(given) if each.threshold == threshold]
+            texts = [given[number].text for number in numbers]
+            made = check_together(name, model, texts, graph=graph, threshold=threshold)
+            for number, result in zip(numbers, made, strict=True):
+                is_bad = isinstance(result, Exception)
+                results[number] = result if is_bad else given[number].written(result)
+        return [results[number] for number in range(len(given))]
+
+    async def while_wanted(self, request: Request, work: Awaitable[Made]) -> Made:
+        """Wait for work while the client is there and time is left; else stop it."""
+        has_left = False
+
+        async def stop_when_left() -> None:
+            nonlocal has_left
+            await _client_leaves(request)
+            has_left = True
+            time_left.reschedule(0)
+
+        try:
+            async with asyncio.timeout(self._limits.seconds) as time_left:
+                watching = asyncio.ensure_future(stop_when_left())
+                try:
+                    return await work
+                finally:
+                    watching.cancel()
+        except TimeoutError:
+            raise (GivenUpError("the client has gone") if has_left else self.too_slow()) from None
+
+    def too_slow(self) -> TooSlowError:
+        """Give the error of a request whose time is up."""
+        return TooSlowError(
+            f"this took longer than {self._limits.seconds:g} seconds; ask for less at a time"
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that a request may take in all."""
+        return self._limits.seconds
+
+    def name_of(self, model: str | None) -> str:
+        """Find the name of a model; without a name, that of the first."""
+        self.explorer.model(model)
+        return next(iter(self.explorer.models)) if model is None else model
+
+    async def topic(self, given: str | TopicBody) -> Topic:
+        """Look up a topic, or make the one that was sent."""
+        if not isinstance(given, str):
+            return await self._lookups.do(lambda _: given.to_topic())
+        if (known := self._topics.get(given)) is not None:
+            return known
+        found = await self._lookups.do(lambda _: self.explorer.topic(given))
+        if len(self._topics) >= _REMEMBERED:
+            del self._topics[next(iter(self._topics))]
+        self._topics[given] = found
+        return found
+
+    async def look_up(self, job: Callable[[], Made]) -> Made:
+        """Read topics."""
+        return await self._lookups.do(lambda _: job())
+
+    async def annotate(
+        self, model: str | None, texts: Sequence[TextOfTopic], written: Callable[[Annotation], str]
+    ) -> list[str]:
+        """Annotate texts together with those of other requests."""
+        annotator = self._annotators[self.name_of(model)]
+        return await _all_of(annotator, [_ToAnnotate(text, written) for text in texts])
+
+    async def check(
+        self,
+        model: str | None,
+        texts: Sequence[TextOfTopic],
+        threshold: float,
+        written: Callable[[CheckedText], str],
+    ) -> list[str]:
+        """Check texts together with those of other requests."""
+        checker = self._checkers[self.name_of(model)]
+        return await _all_of(checker, [_ToCheck(text, threshold, written) for text in texts])
+
+    async def write(self, job: Callable[[Order], Made]) -> Made:
+        """Generate, score or draw."""
+        return await self._writers.do(job)
+
+    async def pieces(self, asked: StreamRequest) -> AsyncIterator[Piece]:
+        """Generate one text, and give each piece as soon as it is there."""
+        model = self.explorer.model(asked.model)
+        topic = await self.topic(asked.topic)
+        job = self._writers.stream(
+            lambda _: write_piecewise(model, topic, asked.options(), seed=asked.seed)
+        )
+        async for piece in job:
+            yield piece
+
+
+async def _all_of(batcher: Batcher[Given, str], texts: Sequence[Given]) -> list[str]:
+    """Have texts read, all or none; of several, the first that cannot be read is named."""
+    if len(texts) == 1:
+        return [await batcher.do(texts[0])]
+    if len(texts) > batcher.room:
+        raise OverloadedError("the server has too much to do; try again in a moment")
+    results = await asyncio.gather(*map(batcher.do, texts), return_exceptions=True)
+    for number, result in enumerate(results):
+        if isinstance(result, InputError):
+            raise InputError(f"texts[{number}]: {result}") from None
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if isinstance(result, str)]
+
+
+async def _client_leaves(request: Request) -> None:
+    """Wait until the client has closed the connection; the request itself has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
