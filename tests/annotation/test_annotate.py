@@ -1,6 +1,7 @@
 """Annotations of texts by toy models: against a list of all segmentations, in any batch."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,13 +63,15 @@ def alike(one: Annotation, other: Annotation) -> None:
         )
 
 
-@pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
+@pytest.mark.parametrize(
+    ("backbone", "copy_odds"), [("lstm", 0.0), ("transformer-xl", 0.0), ("lstm", 2.5), ("lstm", -1)]
+)
 @pytest.mark.parametrize("document", documents(), ids=TEXTS)
 def test_everything_is_as_the_list_of_all_segmentations_says(
-    document: LinkedDocument, backbone: str
+    document: LinkedDocument, backbone: str, copy_odds: float
 ) -> None:
     run = toy_run(backbone=backbone)
-    (annotation,) = annotate(run, [document])
+    (annotation,) = annotate(run, [document], copy_odds=copy_odds)
     scored = read_documents(run.model, run.collator, [run.encoder.encode_one(document)])
     lattice = lattice_of(scored)
     numbers = range(len(document.mentions))
@@ -78,6 +81,11 @@ def test_everything_is_as_the_list_of_all_segmentations_says(
     ]
     row = oracle.Row(lattice.words_BT[0].tolist(), edges)
     assert annotation.nats == pytest.approx(-oracle.log_marginal(row), rel=1e-12)
+    # Odds of copying change what explains a name, never what the text costs.
+    favoured = [
+        edge._replace(score=edge.score + copy_odds * (edge.end - edge.start)) for edge in edges
+    ]
+    row = oracle.Row(row.words, favoured)
     assert annotation.end_nats == pytest.approx(-scored[0].end_score)
 
     starts, ends = document.tokens.starts, document.tokens.ends
@@ -112,6 +120,31 @@ def test_everything_is_as_the_list_of_all_segmentations_says(
     assert [segment.fact and segment.fact[:2] for segment in annotation.best] == [
         None if number is None else facts[number] for _, _, number in best
     ]
+
+
+def test_the_odds_of_copying_are_those_of_the_run_or_those_asked_for() -> None:
+    document = documents()[0]
+    (plain,) = annotate(toy_run(), [document])
+    (favoured,) = annotate(toy_run(), [document], copy_odds=5)
+    assert favoured.nats == plain.nats
+    assert sum(span.probability for span in favoured.spans) > sum(
+        span.probability for span in plain.spans
+    )
+    run = toy_run()
+    fitted = replace(
+        run, setup=replace(run.setup, manifest={**run.setup.manifest, "copy_odds": 5.0})
+    )
+    assert (run.copy_odds, fitted.copy_odds) == (0, 5)
+    (kept,) = annotate(fitted, [document])
+    alike(kept, favoured)
+    (asked,) = annotate(fitted, [document], copy_odds=0)
+    alike(asked, plain)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 101, "8"])
+def test_odds_that_are_no_nats_are_refused(wrong: float) -> None:
+    with pytest.raises(InputError, match="the odds of copying are nats from -100 to 100"):
+        annotate(toy_run(), documents(), copy_odds=wrong)
 
 
 def test_a_form_is_given_as_it_was_written() -> None:

@@ -172,6 +172,31 @@ def test_string_matching_is_shown_for_models_that_do_not_annotate(
     assert "most probable path" not in output
 
 
+def test_odds_of_copying_are_fitted_and_kept(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "lrlm"
+    shutil.copytree(home / "runs" / "lrlm", run)
+    written = tmp_path / "e.json"
+    how = ["--split", "valid", "--corpus", str(home / "towns"), "--json", str(written)]
+    assert main(["evaluate", str(run), "--fit-copy-odds", *how]) == 0
+    told = json.loads(written.read_text())["runs"][0]
+    odds = Run.open(run).copy_odds
+    assert told["copy_odds"] == odds
+    if odds:
+        assert f"Odds of copying, in nats a token: lrlm: {odds:g}." in capsys.readouterr().out
+    fitted = told["gold"]["best_path"]["object"]["f1"]
+    for other in (0, 1, 4, 12):
+        assert main(["evaluate", str(run), "--gold", "--copy-odds", str(other), *how]) == 0
+        told = json.loads(written.read_text())["runs"][0]
+        assert told["copy_odds"] == other
+        assert told["gold"]["best_path"]["object"]["f1"] <= fitted
+    assert main(["evaluate", str(run), "--gold", *how]) == 0
+    assert json.loads(written.read_text())["runs"][0]["copy_odds"] == odds
+    said = refused(capsys, str(run), "--fit-copy-odds", "--copy-odds", "1")
+    assert "--copy-odds and --fit-copy-odds exclude each other" in said
+
+
 def test_documents_without_gold_mentions_cannot_be_compared(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import CohereConfig, GraniteConfig
 
-from lrlm.backbones import LstmConfig, Pretrained, PretrainedBackbone
+from lrlm.backbones import LstmConfig, Pretrained, PretrainedBackbone, causal_lm
 from lrlm.errors import InputError, ShapeError
 from lrlm.heads import Choosing, PretrainedEmbedding, PretrainedHead, PretrainedLayersConfig
 from lrlm.heads import pretrained as module
@@ -337,6 +337,27 @@ def test_the_gradient_of_some_tokens_stands_for_that_of_all() -> None:
     torch.manual_seed(0)
     sampled = gradient(2000)
     torch.testing.assert_close(sampled, whole, atol=0.1 * float(whole.abs().max()), rtol=0)
+
+
+def test_rough_scores_are_almost_the_models_own() -> None:
+    backbone = built().eval()
+    given_XD = states(30).float().requires_grad_()
+    exact_XV, rough_XV = backbone.scores(given_XD), backbone.rough_scores(given_XD)
+    assert rough_XV.dtype == torch.float32
+    largest = float(exact_XV.detach().abs().max())
+    torch.testing.assert_close(rough_XV, exact_XV, atol=0.02 * largest, rtol=0)
+    exact_XD, rough_XD = (
+        torch.autograd.grad(scores_XV.log_softmax(1)[:, 3].sum(), given_XD)[0]
+        for scores_XV in (exact_XV, rough_XV)
+    )
+    assert float(torch.cosine_similarity(exact_XD, rough_XD).min()) > 0.99
+
+
+def test_without_bfloat16_rough_scores_are_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causal_lm, "is_made_for_bfloat16", lambda: False)
+    monkeypatch.setattr(causal_lm, "_SHARED", {})
+    backbone = built().eval()
+    assert torch.equal(backbone.rough_scores(states(3).float()), backbone.scores(states(3).float()))
 
 
 @pytest.mark.parametrize(("rank", "beside_heads", "fitted"), [

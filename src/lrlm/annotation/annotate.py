@@ -72,8 +72,8 @@ def odds_of(run: Run, copy_odds: float | None) -> float:
         return run.copy_odds
     if not isinstance(copy_odds, int | float) or not abs(copy_odds) <= LARGEST_COPY_ODDS:
         raise InputError(
-            f"the odds of copying are nats from -{LARGEST_COPY_ODDS} to {LARGEST_COPY_ODDS}, not"
-            f" {shown(copy_odds)}"
+            f"the odds of copying are nats from -{LARGEST_COPY_ODDS:g} to {LARGEST_COPY_ODDS:g},"
+            f" not {shown(copy_odds)}"
         )
     return float(copy_odds)
 
