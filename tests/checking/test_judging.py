@@ -169,7 +169,7 @@ def test_a_graph_that_contradicts_itself_is_told() -> None:
     assert checked.findings[0].verdict is GraphVerdict.SUPPORTED
     (conflict,) = checked.conflicts
     assert conflict.facts == (
-        Fact("capital", "Oslo", "Oslo"), Fact("capital", "Kristiania", "Kristiania"),
+        Fact("capital", "Oslo", "Oslo", "capital"), Fact("capital", "Kristiania", "Kristiania", "capital"),
     )  # fmt: skip
 
 

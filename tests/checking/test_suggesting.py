@@ -13,7 +13,7 @@ PLACE = TEXT.index("Germany")
 
 
 def text(id_: str, *probabilities: float, verdict: GraphVerdict = GraphVerdict.NEW) -> CheckedText:
-    fact = Fact("borders", "Q183", "Germany")
+    fact = Fact("borders", "Q183", "Germany", "borders")
     findings = tuple(
         Finding(PLACE, PLACE + 7, "Germany", verdict, each, "Q20", fact) for each in probabilities
     )

@@ -170,7 +170,8 @@ def _form_log_probs(
         of_object = names_before([forms], prefix, backward=backward)
         shift = model.naming.form_shift(*map(torch.tensor, of_object))
         of_forms = names_before([[form] for form in forms], prefix, backward=backward)
-        added = model.naming.form_scores(state_1D, *map(torch.tensor, of_forms), query)
+        times, since = map(torch.tensor, of_forms)
+        added = model.naming.form_scores(state_1D, times, since, query)
     log_probs: Tensor = model.forms.log_probs(
         state_1D, features, query, shift_QW=shift, added_F=added
     )

@@ -107,7 +107,8 @@ def _legend(shown: Sequence[Span], hue_of: Mapping[str, int]) -> str:
     for span in shown:
         counts[relation_type(span)] += 1
     return "".join(
-        f'<li style="--hue:{hue_of[type_]}"><b>{html_text(shown_type(labels[type_]))}</b> {count:,}</li>'
+        f'<li style="--hue:{hue_of[type_]}"><b>{html_text(shown_type(labels[type_]))}</b>'
+        f" {count:,}</li>"
         for type_, count in counts.items()
     )
 
