@@ -73,7 +73,7 @@ def rare_matches(index: TopicIndex, text: str) -> str | None:
 
 
 def _most(index: TopicIndex, text: str, weight: Callable[[int], float]) -> str | None:
-    total: Counter[int] = Counter()
+    total: dict[int, float] = defaultdict(float)
     for name in {span.name for span in index.named(text)}:
         things = index.names.things(name).astype(np.int64)
         topics = {int(each) for each in things if index.facts_E[each]}
@@ -261,9 +261,9 @@ def annotate_redocred(model: Model, folder: Path, skip: int, texts: int) -> None
             counts[name]["gold"] += len(document.gold)
     read = len(documents[skip : skip + texts])
     print(f"{read} documents, {len(graph):,} entities; topic found {right / read:.1%}")
-    for name, each in counts.items():
-        precision, recall = each["right"] / each["claimed"], each["right"] / each["gold"]
-        f1 = 2 * each["right"] / (each["claimed"] + each["gold"])
+    for name, count in counts.items():
+        precision, recall = count["right"] / count["claimed"], count["right"] / count["gold"]
+        f1 = 2 * count["right"] / (count["claimed"] + count["gold"])
         print(f"  {name:32} P {precision:6.1%}  R {recall:6.1%}  F1 {f1:6.1%}")
 
 
