@@ -1,7 +1,8 @@
 """Measure how often the topic of a text is found, beside simple ways to guess it.
 
     python -m benchmarks.topics miniworld [RUN]
-    python -m benchmarks.topics articles RUN KG ARTICLES.jsonl.gz [--texts 500] [--only-sharing 100]
+    python -m benchmarks.topics articles RUN KG ARTICLES.jsonl.gz [--skip 0] [--texts 500]
+                                         [--only-sharing 100]
     python -m benchmarks.topics redocred RUN FOLDER [--skip 180] [--texts 500]
 
 `miniworld` takes the test articles of the embedded corpus and all of its topics, `articles` any
@@ -273,23 +274,25 @@ def main() -> None:
     parser.add_argument("run", nargs="?")
     parser.add_argument("places", nargs="*", type=Path)
     parser.add_argument("--texts", type=int, default=500)
-    parser.add_argument("--skip", type=int, default=_USED, help="documents that were fitted on")
+    parser.add_argument("--skip", type=int, help="texts that are left out")
     parser.add_argument("--only-sharing", type=int, metavar="N")
     arguments = parser.parse_args()
     model = lrlm.load(arguments.run)
     if arguments.what == "redocred":
-        annotate_redocred(model, arguments.places[0], arguments.skip, arguments.texts)
+        skip = _USED if arguments.skip is None else arguments.skip
+        annotate_redocred(model, arguments.places[0], skip, arguments.texts)
         return
+    skip = arguments.skip or 0
     if arguments.what == "miniworld":
         index = TopicIndex.of(miniworld_topics().values(), model.run.link_options.for_raw_text())
         articles: Iterable[Article] = (
             Article(each.text, each.topic, frozenset([each.topic]))
-            for each in generate("test", arguments.texts)
+            for each in islice(generate("test", skip + arguments.texts), skip, None)
         )
         measure(model, articles, lambda _: index)
         return
     graph = lrlm.KnowledgeGraph.open(arguments.places[0])
-    articles = islice(read_articles(arguments.places[1]), arguments.texts)
+    articles = islice(read_articles(arguments.places[1]), skip, skip + arguments.texts)
     if arguments.only_sharing:
         measure(model, articles, SharingNames(graph, model, arguments.only_sharing))
     else:
