@@ -9,7 +9,8 @@ measured in a process of its own:
     fingerprints    what the package uses (`lrlm.topics.names`), made in memory
     mapped          the same, opened from files
     first word      a dictionary from the first word of a name to the names, as linking has it
-    aho-corasick    ahocorasick_rs, over the words with a mark between them
+    aho-corasick    ahocorasick_rs (pip install ahocorasick_rs), over the words with a mark between
+                    them
 """
 
 import argparse
@@ -109,10 +110,10 @@ def inputs(arguments: argparse.Namespace) -> tuple[list[Name], list[list[str]]]:
         with gzip.open(arguments.articles, "rt", encoding="utf-8") as lines:
             first = islice(lines, arguments.texts)
             texts = [json.loads(line)["text"].split() for line in first]
-    words = sorted({word for name in names for word in name}) or [f"w{n}" for n in range(100_000)]
-    texts = texts or [dice.choices(words, k=200) for _ in range(arguments.texts)]
+    drawn = sorted({word for name in names for word in name}) or [f"w{n}" for n in range(100_000)]
+    texts = texts or [dice.choices(drawn, k=200) for _ in range(arguments.texts)]
     while len(names) < arguments.names:
-        names[tuple(dice.choices(words, k=dice.randint(2, 3)))] = None
+        names[tuple(dice.choices(drawn, k=dice.randint(2, 3)))] = None
     return list(names), texts
 
 

@@ -1,7 +1,8 @@
 """Measure how often the topic of a text is found, beside simple ways to guess it.
 
     python -m benchmarks.topics miniworld [RUN]
-    python -m benchmarks.topics articles RUN KG ARTICLES.jsonl.gz [--texts 500] [--only-sharing 100]
+    python -m benchmarks.topics articles RUN KG ARTICLES.jsonl.gz [--skip 0] [--texts 500]
+                                         [--only-sharing 100]
     python -m benchmarks.topics redocred RUN FOLDER [--skip 180] [--texts 500]
 
 `miniworld` takes the test articles of the embedded corpus and all of its topics, `articles` any
@@ -73,7 +74,7 @@ def rare_matches(index: TopicIndex, text: str) -> str | None:
 
 
 def _most(index: TopicIndex, text: str, weight: Callable[[int], float]) -> str | None:
-    total: Counter[int] = Counter()
+    total: dict[int, float] = defaultdict(float)
     for name in {span.name for span in index.named(text)}:
         things = index.names.things(name).astype(np.int64)
         topics = {int(each) for each in things if index.facts_E[each]}
@@ -261,9 +262,9 @@ def annotate_redocred(model: Model, folder: Path, skip: int, texts: int) -> None
             counts[name]["gold"] += len(document.gold)
     read = len(documents[skip : skip + texts])
     print(f"{read} documents, {len(graph):,} entities; topic found {right / read:.1%}")
-    for name, each in counts.items():
-        precision, recall = each["right"] / each["claimed"], each["right"] / each["gold"]
-        f1 = 2 * each["right"] / (each["claimed"] + each["gold"])
+    for name, count in counts.items():
+        precision, recall = count["right"] / count["claimed"], count["right"] / count["gold"]
+        f1 = 2 * count["right"] / (count["claimed"] + count["gold"])
         print(f"  {name:32} P {precision:6.1%}  R {recall:6.1%}  F1 {f1:6.1%}")
 
 
@@ -273,23 +274,25 @@ def main() -> None:
     parser.add_argument("run", nargs="?")
     parser.add_argument("places", nargs="*", type=Path)
     parser.add_argument("--texts", type=int, default=500)
-    parser.add_argument("--skip", type=int, default=_USED, help="documents that were fitted on")
+    parser.add_argument("--skip", type=int, help="texts that are left out")
     parser.add_argument("--only-sharing", type=int, metavar="N")
     arguments = parser.parse_args()
     model = lrlm.load(arguments.run)
     if arguments.what == "redocred":
-        annotate_redocred(model, arguments.places[0], arguments.skip, arguments.texts)
+        skip = _USED if arguments.skip is None else arguments.skip
+        annotate_redocred(model, arguments.places[0], skip, arguments.texts)
         return
+    skip = arguments.skip or 0
     if arguments.what == "miniworld":
         index = TopicIndex.of(miniworld_topics().values(), model.run.link_options.for_raw_text())
         articles: Iterable[Article] = (
             Article(each.text, each.topic, frozenset([each.topic]))
-            for each in generate("test", arguments.texts)
+            for each in islice(generate("test", skip + arguments.texts), skip, None)
         )
         measure(model, articles, lambda _: index)
         return
     graph = lrlm.KnowledgeGraph.open(arguments.places[0])
-    articles = islice(read_articles(arguments.places[1]), arguments.texts)
+    articles = islice(read_articles(arguments.places[1]), skip, skip + arguments.texts)
     if arguments.only_sharing:
         measure(model, articles, SharingNames(graph, model, arguments.only_sharing))
     else:

@@ -30,6 +30,8 @@ PLACEHOLDERS = ("yours",)
 """Parts of paths that stand for something of the reader's."""
 INSTANCES = {
     "annotation": "Annotation",
+    "match": "TopicMatch",
+    "ranking": "TopicRanking",
     "endpoint": "SparqlEndpoint",
     "graph": "KnowledgeGraph",
     "model": "Model",

@@ -174,7 +174,7 @@ class Model:
         >>> sweden = lrlm.Topic("Sweden", relations=[lrlm.Relation("capital", "Stockholm")])
         >>> ranking = model.topics("Its capital is Stockholm.", [topic, sweden])
         >>> [(match.id, round(match.probability, 2)) for match in ranking.matches]
-        [('Sweden', 1.0)]
+        [('Sweden', 0.99)]
         """
         index = self._index(graph, letter_case, name_rules)
         return rank_topics(

@@ -10,7 +10,7 @@
 
 A thing is a topic, or the object of a fact. The index of a graph takes some time to make, so it is
 kept in the folder of the graph, in a hidden folder of its own; where that cannot be written, it is
-made each time.
+made each time, as it is for a corpus.
 
 Shapes: E things, F facts, N names found in a text, C candidates.
 """
@@ -25,7 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,7 @@ _TOPICS_BETWEEN_REPORTS = 1000
 _Bytes = npt.NDArray[np.uint8]
 
 
+@runtime_checkable
 class TopicSource(Protocol):
     """Where topics come from: a knowledge graph, a corpus, or a collection in memory."""
 
@@ -155,16 +156,18 @@ class TopicIndex:
         options = LinkOptions() if options is None else options
         if isinstance(source, TopicIndex):
             return source if source.options == options else cls.of(source.source, options)
-        if isinstance(source, KnowledgeGraph | Corpus):
+        if isinstance(source, KnowledgeGraph):
             return _kept_index(source, options, progress)
-        if not (hasattr(source, "topics") and hasattr(source, "topic")):
-            if isinstance(source, str | Path) or not isinstance(source, Iterable):
-                raise InputError(
-                    "topics are looked for in a KnowledgeGraph, a Corpus or a list of lrlm.Topic,"
-                    f" not in {shown(source)}"
-                )
-            source = ListedTopics(source)
-        return _made_index(source, options, progress)
+        if isinstance(source, Corpus):  # it finds single topics slowly
+            return _made_index(ListedTopics(source.topics()), options, progress)
+        if isinstance(source, TopicSource):
+            return _made_index(source, options, progress)
+        if isinstance(source, str | Path) or not isinstance(source, Iterable):
+            raise InputError(
+                "topics are looked for in a KnowledgeGraph, a Corpus or a list of lrlm.Topic, not"
+                f" in {shown(source)}"
+            )
+        return _made_index(ListedTopics(source), options, progress)
 
     def __len__(self) -> int:
         """Count the topics: things that have facts."""
@@ -333,37 +336,26 @@ class _Builder:
         )
 
 
-def _kept_index(
-    source: KnowledgeGraph | Corpus, options: LinkOptions, progress: Progress
-) -> TopicIndex:
-    """Open the index that lies in the folder of a source, or make it and keep it there."""
+def _kept_index(graph: KnowledgeGraph, options: LinkOptions, progress: Progress) -> TopicIndex:
+    """Open the index that lies in the folder of a graph, or make it and keep it there."""
     made_from = {
-        "manifest": fingerprint(source.folder / MANIFEST)["sha256"],
+        "manifest": fingerprint(graph.folder / MANIFEST)["sha256"],
         "options": options.to_dict(),
     }
     key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:16]
-    folder = source.folder / FOLDER / key
-    topics = source if isinstance(source, KnowledgeGraph) else _TopicsOfCorpus(source)
+    folder = graph.folder / FOLDER / key
     if (folder / MANIFEST).is_file():
-        # One that is damaged, or of another version, is made again.
-        with suppress(FormatError):
-            return _open(folder, topics, options)
+        with suppress(FormatError):  # one that is damaged, or of another version, is made again
+            return _open(folder, graph, options)
     begun = time.monotonic()
-    index = _made_index(topics, options, progress)
+    index = _made_index(graph, options, progress)
     if time.monotonic() - begun > _WORTH_KEEPING:
         with suppress(OSError, InputError, DiskFullError):  # it can be used all the same
             folder.parent.mkdir(exist_ok=True)
             with new_folder(folder, overwrite=True) as draft:
                 _save(index, draft, made_from)
-            return _open(folder, topics, options)
+            return _open(folder, graph, options)
     return index
-
-
-class _TopicsOfCorpus(ListedTopics):
-    """The topics of a corpus, read once: a corpus finds single ones slowly."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        super().__init__(corpus.topics())
 
 
 _ARRAYS = ("facts_E", "first_E1", "subjects_F", "ids", "ends_E")
@@ -393,12 +385,12 @@ def _open(folder: Path, source: TopicSource, options: LinkOptions) -> TopicIndex
     """Map the files into memory."""
     hint = "remove the folder, and it is made again"
     check_files(folder, read_manifest(folder, format=FORMAT, version=VERSION, hint=hint))
-    dictionaries = (
+    names, gapped = (
         NameDictionary(*(_mapped(folder / each / _file(name)) for name in _OF_A_DICTIONARY))
         for each in _DICTIONARIES
     )
-    arrays = (_mapped(folder / _file(name)) for name in _ARRAYS)
-    return TopicIndex(source, options, *dictionaries, *arrays)
+    arrays: list[Any] = [_mapped(folder / _file(name)) for name in _ARRAYS]
+    return TopicIndex(source, options, names, gapped, *arrays)
 
 
 def _mapped(path: Path) -> Any:
