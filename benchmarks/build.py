@@ -19,7 +19,8 @@ from pathlib import Path
 
 from benchmarks.corpus_inputs import inputs_in, parser
 from lrlm.corpora.articles import parse_article
-from lrlm.corpora.corpus import CorpusWriter, to_table
+from lrlm.corpora.columns import to_table
+from lrlm.corpora.corpus import CorpusWriter
 from lrlm.corpora.inputs import BuildInputs
 from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.staging import staging_in

@@ -113,7 +113,10 @@ def _name_of(backbone: str) -> str:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Draw perplexity over the number of articles: a colour a backbone, dashes for Vanilla LM."""
+    """Draw perplexity over the number of articles: a colour a backbone, dashes for Vanilla LM.
+
+    A frozen language model alone learns nothing, so it is as good for any number of articles.
+    """
     figure = Figure(figsize=(7.0, 4.6), layout="constrained")
     axes: Any = figure.subplots()
     backbones = list(dict.fromkeys(row["backbone"] for row in rows))
@@ -121,17 +124,22 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     for model, backbone in lines:
         own = [row for row in rows if (row["model"], row["backbone"]) == (model, backbone)]
         own.sort(key=lambda row: row["articles"])
-        axes.plot(
-            [row["articles"] for row in own],
-            [row["perplexity"] for row in own],
-            color=COLOURS[backbones.index(backbone) % len(COLOURS)],
-            linestyle="--" if model == "vanilla" else "-",
-            marker="o",
-            label=f"{_NAMES.get(model, model)}, {_name_of(backbone)}",
-        )
+        look: dict[str, Any] = {
+            "color": COLOURS[backbones.index(backbone) % len(COLOURS)],
+            "linestyle": "--" if model == "vanilla" else "-",
+            "label": f"{_NAMES.get(model, model)}, {_name_of(backbone)}",
+        }
+        if not any(row["updates"] for row in own):
+            axes.axhline(own[0]["perplexity"], **look)
+            continue
+        places = [row["articles"] for row in own]
+        axes.plot(places, [row["perplexity"] for row in own], marker="o", **look)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xticks(CUTS, [f"{cut:,}" for cut in CUTS])
+    ticks = [cut for cut in CUTS if cut <= max(row["articles"] for row in rows)]
+    axes.set_xticks(ticks, [f"{each:,}" for each in ticks])
+    axes.set_xticks([], minor=True)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("training articles")
     axes.set_ylabel("validation perplexity per word")
     axes.grid(color="#dddddd", linewidth=0.8)

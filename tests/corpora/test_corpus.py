@@ -20,7 +20,8 @@ from lrlm.corpora import (
     Mention,
 )
 from lrlm.corpora.build import build_from
-from lrlm.corpora.corpus import SCHEMA, WORDS, Corpus, CorpusWriter, from_table, to_table
+from lrlm.corpora.columns import SCHEMA, from_table, to_table
+from lrlm.corpora.corpus import WORDS, Corpus, CorpusWriter
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import Relation, Topic

@@ -14,7 +14,8 @@ import torch
 from lrlm.artifacts import rewrite_manifests
 from lrlm.batching import UNSEEN, Encoder
 from lrlm.corpora import LinkedDocument, LinkOptions
-from lrlm.corpora.corpus import Corpus, CorpusWriter, to_table
+from lrlm.corpora.columns import to_table
+from lrlm.corpora.corpus import Corpus, CorpusWriter
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import FormatError, InputError
 from lrlm.features import (

@@ -158,6 +158,7 @@ def test_categories_of_arrow() -> None:
 
 
 def test_what_is_no_frame() -> None:
-    for given in ([], {"name": ["K2"]}, pa.array(["K2"])):
+    others: list[Any] = [[], {"name": ["K2"]}, pa.array(["K2"])]
+    for given in others:
         with pytest.raises(InputError, match="data frame"):
             KnowledgeGraph.from_dataframe(given)

@@ -11,7 +11,7 @@ import pytest
 import lrlm
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import TITLE, Relation, Topic
-from lrlm.knowledge.topic import LARGEST_TOPIC_FILE
+from lrlm.knowledge.topic_json import LARGEST_TOPIC_FILE
 
 
 def test_a_topic_is_written_in_five_lines() -> None:

@@ -83,6 +83,16 @@ def test_a_topic_by_hand_comes_back_cleaned(api: TestClient) -> None:
     assert content["names"] == ["New York"]
 
 
+def test_the_name_of_a_type_goes_through(api: TestClient) -> None:
+    fact = {"type": "P36", "label": "capital", "object": "Q585", "forms": ["Oslo"]}
+    given = {"id": "Q20", "names": ["Norway"], "relations": [fact]}
+    assert asked(api, "topic", answers.TopicAnswer, **given)["relations"] == [fact]
+    text = "The capital of Norway is Oslo."
+    found = asked(api, "annotate", answers.AnnotationAnswer, text=text, topic=given)
+    (step,) = found["spans"][-1]["explanations"][0]["steps"]
+    assert (step["type"], step["label"]) == ("P36", "capital")
+
+
 def test_the_examples_hold_names_that_are_explained(api: TestClient) -> None:
     examples = got(api, "examples", answers.ExamplesAnswer)["examples"]
     assert len(examples) >= 3

@@ -14,7 +14,8 @@ import duckdb
 import pyarrow as pa
 
 from lrlm.corpora.articles import Article
-from lrlm.corpora.corpus import GOLD, SPLITS
+from lrlm.corpora.columns import GOLD
+from lrlm.corpora.corpus import SPLITS
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import KnowledgeGraph
 

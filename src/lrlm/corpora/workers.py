@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from lrlm.characters import clean_name
-from lrlm.corpora.corpus import SPLITS, to_table
+from lrlm.corpora.columns import to_table
+from lrlm.corpora.corpus import SPLITS
 from lrlm.corpora.linking import Linker, LinkOptions
 from lrlm.corpora.statistics import SplitStatistics
 from lrlm.errors import WorkerError

@@ -9,7 +9,8 @@ be what was meant.
 
 From a graph to a topic: `graph` looks topics up by id, `search` by name; `rows` reads the index and
 checks it, `stars` makes relations of its facts, `paths` follows these further, `literals` writes
-dates and quantities as people do, and `topic` holds what is known about one topic.
+dates and quantities as people do, `topic` holds what is known about one topic, and `topic_json`
+reads one that somebody wrote.
 """
 
 from lrlm.knowledge.graph import KnowledgeGraph

@@ -147,7 +147,7 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
         made = await desk.while_wanted(request, desk.topic(given))
         content = made.to_dict()
         for relation in content["relations"]:
-            relation["label"] = relation["type"]
+            relation.setdefault("label", relation["type"])
         return _json(json_text(content))
 
     @router.post(

@@ -19,7 +19,8 @@ from typing import Any
 
 from lrlm.artifacts import new_folder
 from lrlm.characters import check_characters, clean_name
-from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter, to_table
+from lrlm.corpora.columns import to_table
+from lrlm.corpora.corpus import SPLITS, Corpus, CorpusWriter
 from lrlm.corpora.importers.plain_pickle import find_references, load_plain, stream_plain_list
 from lrlm.corpora.importers.release_article import ArticleReader, entity_name, relation_name
 from lrlm.corpora.importers.release_vectors import copy_word_log_probs, write_vectors

@@ -40,7 +40,8 @@ export function asPython(call) {
     ? "lrlm.load()" : `lrlm.load(${literal(state.model)})  # the folder of the run`;
   const { id, names, relations } = asGiven({ ...state.topic, collection: null });
   const facts = relations.map((fact) =>
-    `    lrlm.Relation(${literal(fact.type)}, ${literal(fact.object)}, forms=${literal(fact.forms)}),\n`);
+    `    lrlm.Relation(${literal(fact.type)}, ${literal(fact.object)}, forms=${literal(fact.forms)}`
+    + `${fact.label ? `, label=${literal(fact.label)}` : ""}),\n`);
   return `import lrlm
 
 model = ${model}

@@ -45,7 +45,8 @@ export function asGiven(topic) {
   return {
     id: topic.id,
     names: topic.names,
-    relations: topic.relations.map(({ type, object, forms }) => ({ type, object, forms })),
+    relations: topic.relations.map(({ type, label, object, forms }) => (
+      label && label !== type ? { type, label, object, forms } : { type, object, forms })),
   };
 }
 
