@@ -82,7 +82,8 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self._process.send_signal(signal.SIGTERM)
-        print(f"stopped with exit code {self._process.wait(120)}")
+        self._process.communicate(timeout=120)
+        print(f"stopped with exit code {self._process.returncode}")
 
 
 class Asker:

@@ -180,7 +180,10 @@ def test_checks_are_those_of_python(api: TestClient, model: lrlm.Model) -> None:
 
 
 def test_a_batch_is_checked_as_one_by_one(api: TestClient) -> None:
-    texts = [{"text": CLAIM, "topic": TOPIC}, {"text": TEXT, "topic": "Norway"}]
+    texts: list[dict[str, Any]] = [
+        {"text": CLAIM, "topic": TOPIC},
+        {"text": TEXT, "topic": "Norway"},
+    ]
     checks = asked(api, "check/batch", answers.ChecksAnswer, texts=texts)["checks"]
     for made, given in zip(checks, texts, strict=True):
         alone = asked(api, "check", answers.CheckAnswer, **given)

@@ -76,10 +76,11 @@ article .text { margin: 0; white-space: pre-wrap; overflow-wrap: break-word; lin
 @media print { main { max-width: none; padding: 0; } nav { display: none; }
   body { font-size: 10pt; } .scroll { overflow: visible; }
   section { margin-top: 1.6rem; padding-top: 1.1rem; }
-  .figures { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .figures { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
+  .figures table { font-size: .78rem; } .figures :is(th, td) { padding-right: .6rem; }
   .cards { grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); }
   h2, h3, h4, .lead, .legend, caption { break-after: avoid; }
-  article, figure, table, .tiles { break-inside: avoid; }
+  article, figure, table, .tiles, .lead { break-inside: avoid; }
   .name, .example h3 small { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 """
 

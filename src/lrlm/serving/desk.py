@@ -7,7 +7,7 @@ a request, and waits for the result as long as somebody wants it.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fastapi import Request
 
@@ -73,15 +73,18 @@ class Desk:
     @property
     def waiting(self) -> int:
         """Requests that wait or are being worked on."""
-        batchers = (*self._annotators.values(), *self._checkers.values())
-        reading = sum(each.taken for each in batchers)
+        reading = sum(each.taken for each in self._batchers)
         return self._lookups.taken + self._writers.taken + reading
+
+    @property
+    def _batchers(self) -> list[Batcher[Any, str]]:
+        return [*self._annotators.values(), *self._checkers.values()]
 
     def close(self) -> None:
         """Let begun work end."""
         self._lookups.close()
         self._writers.close()
-        for batcher in (*self._annotators.values(), *self._checkers.values()):
+        for batcher in self._batchers:
             batcher.close()
 
     def _annotate(self, name: str, given: Sequence[_ToAnnotate]) -> Sequence[str | Exception]:
@@ -102,8 +105,10 @@ class Desk:
             texts = [given[number].text for number in numbers]
             made = check_together(name, model, texts, graph=graph, threshold=threshold)
             for number, result in zip(numbers, made, strict=True):
-                is_bad = isinstance(result, Exception)
-                results[number] = result if is_bad else given[number].written(result)
+                if isinstance(result, Exception):
+                    results[number] = result
+                else:
+                    results[number] = given[number].written(result)
         return [results[number] for number in range(len(given))]
 
     async def while_wanted(self, request: Request, work: Awaitable[Made]) -> Made:
