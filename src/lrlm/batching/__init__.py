@@ -1,7 +1,7 @@
 """Batches: documents as numbers, cut into windows that are read side by side."""
 
 from lrlm.arrays import UNSEEN
-from lrlm.batching.batches import evaluation_batches, training_batches
+from lrlm.batching.batches import evaluation_batches, token_batches, training_batches
 from lrlm.batching.collating import (
     Collator,
     IdLimits,
@@ -60,6 +60,7 @@ __all__ = [
     "cut",
     "evaluation_batches",
     "mirrored",
+    "token_batches",
     "training_batches",
     "type_name",
     "window_boundaries",

@@ -273,8 +273,9 @@ def _evaluate_run(
             if gold_judge is not None:
                 gold_judge.add(document, judged)
 
-    progress(f"{name}: spelling unknown words", 0, 0)
     space = run.space
+    if space.unknown_id is not None:
+        progress(f"{name}: spelling unknown words", 0, 0)
     if published and space.unknown_id is not None:
         space = space.with_speller(lambda speller: PublishedSpeller(published, speller))
     waiting = GoldReadings(space)

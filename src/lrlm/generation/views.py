@@ -47,10 +47,11 @@ def summary(text: GeneratedText) -> str:
 
 
 def marked(pieces: Iterable[Piece], styles: dict[str, str]) -> Text:
-    """Write pieces, each copied one with its relation behind it."""
-    shown, end = Text(), 0
+    """Write pieces, each copied one with its relation behind it, without white space before all."""
+    shown = Text()
+    end: int | None = None
     for piece in pieces:
-        shown.append_text(marked_piece(piece, styles, end=end))
+        shown.append_text(marked_piece(piece, styles, end=piece.start if end is None else end))
         end = piece.end
     return shown
 

@@ -25,7 +25,7 @@ import torch
 
 from lrlm.arrays import Floats
 from lrlm.artifacts import MANIFEST, read_manifest, write_manifest
-from lrlm.batching import Collator, EncodedDocument, KeptReading, evaluation_batches
+from lrlm.batching import Collator, EncodedDocument, KeptReading, token_batches
 from lrlm.errors import FormatError, InputError
 from lrlm.models.language_model import flat
 from lrlm.models.vanilla import VanillaLM
@@ -39,7 +39,8 @@ DOCUMENTS_IN_A_PART = 32
 """Few enough that little is lost when reading is killed, many enough that batches are of documents
 of about the same length."""
 
-_ROWS_AT_ONCE = 8
+_TOKENS_AT_ONCE = 2048
+"""Tokens of a batch: enough for the machine's matrix rate, few enough for its memory."""
 _ROOM_TO_SPARE = 1 << 28
 """Bytes of the disk that are left to others."""
 
@@ -167,7 +168,7 @@ def read_part(
     """Read documents with the backbone: states and log-probabilities of all their tokens."""
     parts: list[list[KeptReading]] = [[] for _ in documents]
     lengths = [document.tokens + len(document.preface_P) for document in documents]
-    for batch in evaluation_batches(lengths, _ROWS_AT_ONCE):
+    for batch in token_batches(lengths, _TOKENS_AT_ONCE):
         state = None
         for window in collator.windows([documents[number] for number in batch]):
             here = window.to(model.device, model.dtype)

@@ -372,7 +372,8 @@ def _read_documents(
     corpus: Corpus, setup: RunSetup, progress: Progress, message: Callable[[str], None]
 ) -> tuple[SplitDocuments, SplitDocuments]:
     """Encode what is trained on and validated with."""
-    progress("spelling unknown words", 0, 0)
+    if setup.space.unknown_id is not None:
+        progress("spelling unknown words", 0, 0)
     space = setup.space.prepared_for(corpus.distinct_words(SPLITS))
     encoder = replace(setup.encoder(), space=space)
 
