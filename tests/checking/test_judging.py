@@ -150,8 +150,9 @@ def test_verdicts() -> None:
     text = "Oslo and Bergen"
     assert judged(NORWAY, Statement(0, 1, "capital", "Oslo"), COUNTRIES, text) == ("supported", [])
     assert judged(NORWAY, Statement(2, 3, "capital", None), COUNTRIES, text) == (
-        "contradicted", ["Oslo"],
-    )  # fmt: skip
+        "contradicted",
+        ["Oslo"],
+    )
     assert judged(NORWAY, Statement(2, 3, "borders", None), COUNTRIES, text) == ("new", [])
     nothing = Topic("Norway")
     assert judged(nothing, Statement(2, 3, "capital", None), COUNTRIES, text) == ("new", [])
@@ -160,8 +161,9 @@ def test_verdicts() -> None:
 def test_a_graph_that_contradicts_itself_is_told() -> None:
     twice = NORWAY.add(Relation("capital", "Kristiania"))
     assert judged(twice, Statement(2, 3, "capital", None), COUNTRIES, "Oslo and Bergen") == (
-        "contradicted", ["Oslo", "Kristiania"],
-    )  # fmt: skip
+        "contradicted",
+        ["Oslo", "Kristiania"],
+    )
     document = link("Oslo", twice)
     places = TokenPlaces(document.tokens.starts, document.tokens.ends, [0])
     supported = StatedDocument(document, places, {Statement(0, 1, "capital", "Oslo"): 1.0}, True)
@@ -169,8 +171,9 @@ def test_a_graph_that_contradicts_itself_is_told() -> None:
     assert checked.findings[0].verdict is GraphVerdict.SUPPORTED
     (conflict,) = checked.conflicts
     assert conflict.facts == (
-        Fact("capital", "Oslo", "Oslo", "capital"), Fact("capital", "Kristiania", "Kristiania", "capital"),
-    )  # fmt: skip
+        Fact("capital", "Oslo", "Oslo", "capital"),
+        Fact("capital", "Kristiania", "Kristiania", "capital"),
+    )
 
 
 def test_titles_and_improbable_statements_are_no_findings() -> None:

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from lrlm.annotation.annotate import check_posteriors
@@ -70,7 +71,7 @@ def fit_calibration(
     best: tuple[float, Calibration] | None = None
     for number, doubt in enumerate(_DOUBTS):
         progress("fitting", number, len(_DOUBTS))
-        log_odds = _lowest(lambda each, most=doubt: loss(most, each), *_LOG_ODDS)
+        log_odds = _lowest(partial(loss, doubt), *_LOG_ODDS)
         found = loss(doubt, log_odds), Calibration(round(log_odds, 2), doubt)
         if best is None or found[0] < best[0]:
             best = found
