@@ -30,7 +30,9 @@ PLACEHOLDERS = ("yours",)
 """Parts of paths that stand for something of the reader's."""
 INSTANCES = {
     "annotation": "Annotation",
+    "checked": "CheckedText",
     "endpoint": "SparqlEndpoint",
+    "finding": "Finding",
     "graph": "KnowledgeGraph",
     "model": "Model",
     "piece": "Piece",
