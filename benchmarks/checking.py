@@ -11,11 +11,13 @@ Texts of a corpus with gold mentions are read in three ways:
 - *hidden*: facts are taken out of the topic, a share of them (--hidden 0.2) or one that the text
   states (--hidden 0). Found are the mentions of these facts, with their type.
 
-The baselines find the same names. One takes the type that the object of that name most often has
-(*string*), one the most frequent type for a name of that kind (*kind*), one the type whose name
-stands nearest in the sentence (*word*). Without a corpus, miniworld is generated; without a run,
-the model that comes with lrlm is used. With --fit, the calibration is fitted first, on the first
-two hundred texts of a split; where that is the split of the cases, these are left out there.
+What is usual for types, and what things are called, is known from the training topics alone, so
+nothing that is hidden is known. The baselines find the same names. One takes the type that objects
+of that name most often have (*string*), one the most frequent type for a name of that kind
+(*kind*), one the type whose name stands nearest in the sentence (*word*). Without a corpus,
+miniworld is generated; without a run, the model that comes with lrlm is used. With --fit, the
+calibration is fitted first, on two hundred texts of a split; where that is the split of the cases,
+these are left out there.
 """
 
 import argparse
@@ -25,7 +27,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ from lrlm.annotation.annotate import annotate
 from lrlm.batching.encoding import type_name
 from lrlm.checking.calibration import calibration_of
 from lrlm.checking.check import Checker
-from lrlm.checking.fitting import MOST_DOCUMENTS, fit_calibration
+from lrlm.checking.fitting import fit_calibration, sample
 from lrlm.checking.hypotheses import KnowledgeOfTypes
 from lrlm.checking.name_spans import name_spans, span_text
 from lrlm.corpora import Corpus, LinkedDocument, topic_of
@@ -42,7 +43,6 @@ from lrlm.corpora.miniworld.corpus import build_miniworld
 from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.schema import Schema, kind_of_name
 from lrlm.runs.run import Run
-from lrlm.runs.schemas import schema_for
 
 BINS = 10
 
@@ -331,12 +331,14 @@ def main() -> None:
             else Corpus.open(given.corpus)
         )
         documents = list(corpus.documents(given.split))
-        world = list(corpus.topics())
-        fitted_on = list(islice(corpus.documents(given.fit), MOST_DOCUMENTS)) if given.fit else []
+        world = list({each.topic: topic_of(each) for each in corpus.documents("train")}.values())
+        fitted_on = sample(corpus.documents(given.fit), seed=given.seed) if given.fit else []
     if given.fit == given.split:
-        documents = documents[len(fitted_on) :]
-    documents = documents[: given.limit]
-    known = KnowledgeOfTypes.of(schema_for(run).updated(Schema.of(world)))
+        seen = {document.id for document in fitted_on}
+        documents = [document for document in documents if document.id not in seen]
+    if given.limit is not None:
+        documents = random.Random(given.seed).sample(documents, min(given.limit, len(documents)))
+    known = KnowledgeOfTypes.of(Schema.of(world))  # nothing of the topics that are checked
     calibration = calibration_of(run)
     if fitted_on:
         calibration = fit_calibration(run, known, fitted_on, seed=given.seed)

@@ -33,6 +33,7 @@ GROUPS: dict[str, Sequence[str]] = {
     "lrlm.model": ["load", "Model"],
     "lrlm.annotation.annotation": ["Annotation", "BadText"],
     "lrlm.annotation.score": ["Score"],
+    "lrlm.checking.findings": ["CheckedText", "Finding"],
     "lrlm.generation.generated_text": ["GeneratedText"],
     "lrlm.runs.config": ["RunConfig"],
     "lrlm.training.train": ["TrainedRun", "train"],

@@ -41,6 +41,13 @@ def test_types_with_one_object_and_with_many() -> None:
     assert schema.types["capital"].share(NameKind.NAME) == 1.0
 
 
+def test_new_objects_are_usual_for_some_types_and_not_for_others() -> None:
+    closed = [Topic(f"L{n}", relations=[Relation("continent", "Asia")]) for n in range(30)]
+    schema = Schema.of([*COUNTRIES, *closed])
+    assert schema.types["capital"].unseen == 0.5
+    assert schema.types["continent"].unseen == 1 / 31
+
+
 def test_where_little_is_known_the_topic_decides() -> None:
     few = Schema.of(COUNTRIES[:3])
     assert few.is_single("capital", objects_here=1)
@@ -70,7 +77,7 @@ def test_names_lead_to_what_they_most_often_stand_for() -> None:
     topics = [Topic(f"T{n}", relations=[Relation("seat", "Q1", ["Paris"])]) for n in range(3)]
     topics.append(Topic("T4", relations=[Relation("seat", "Q2", ["Paris"]), Relation("n", 7)]))
     names = Schema.of(topics).names
-    assert names["Paris"] == "Q1"
+    assert names["Paris"] == ("Q1", {"seat": 4})
     assert "7" not in names, "numbers name nothing"
 
 

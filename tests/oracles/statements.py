@@ -29,15 +29,24 @@ def statements(
         name = document.text[begin:stop]
         if relation.is_open:
             known = schema.types.get(relation.type)
-            share = 0.5 if known is None else known.share(kind_of_name(name))
             before = document.text[:begin].rstrip()
             begins = before == "" or before[-1] in ".!?"
             doubtful = begins and " " not in name and name[0].isupper() and name not in schema.names
-            score += math.log(max(share, 1e-3)) - calibration.log_odds
-            score -= calibration.doubt if doubtful else 0.0
-        edges.append(oracle.Edge(start, end, number, score))
+            odds = calibration.log_odds + (calibration.doubt if doubtful else 0.0)
+            odds -= calibration.spelling * float(sum(scored.encoded.spelling_N[start:end]))
+            if known is None:
+                share = 0.5 * math.exp(-odds)
+            else:
+                total = known.facts + known.objects
+                share = max(known.share(kind_of_name(name)), 1e-3) * math.exp(-odds)
+                share *= known.objects / total
+                if name in schema.names:
+                    share += schema.names[name].types.get(relation.type, 0) / total
+            score += math.log(share)
+        edges.append(oracle.Edge(start, end, number, score / calibration.temperature))
         keys[number] = (start, end, relation.type, None if relation.is_open else relation.object)
-    row = oracle.Row(scored.words_N().tolist(), edges)
+    words = (scored.words_N() / calibration.temperature).tolist()
+    row = oracle.Row(words, edges)
     sums: dict[Key, float] = {}
     for (_, _, edge), share in oracle.posterior(row).items():
         if edge is not None:

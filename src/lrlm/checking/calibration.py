@@ -1,7 +1,7 @@
 """What it takes to believe a text that states a fact which the graph does not have."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from lrlm.errors import FormatError, InputError
 from lrlm.plain_data import json_text, read_json
@@ -18,8 +18,9 @@ class Calibration:
     """How names of objects that are not known are weighed against words and known facts.
 
     A model says how probable it is that a fact of some type is told at a place. If its object is
-    not known, what it is called has the probability e^−log_odds, times the share of the kind of
-    name among the objects of the type.
+    not known, its name is as probable as it is among the objects of that type elsewhere. A name
+    that none of them has is one of very many that could be: it has the probability e^−log_odds,
+    times the share of new objects and of names of its kind in the type.
     """
 
     log_odds: float = 5.5
@@ -27,6 +28,13 @@ class Calibration:
     doubt: float = 12.0
     """Against a name that may be none: a word that has its capital because it begins a sentence,
     and that nothing is known by."""
+    spelling: float = 0.0
+    """How much of the log-probability of their spelling new names cost that are no words of the
+    vocabulary: 0 if most such words are names, 1 if they are as often plain words."""
+
+    temperature: float = 1.0
+    """By which all scores of a text are divided: above 1 where a model is too sure of itself, as in
+    texts unlike those it was trained on."""
 
     def __post_init__(self) -> None:
         """Refuse what is no number."""
@@ -35,6 +43,8 @@ class Calibration:
                 raise InputError(f"{name} must be a number, not {value!r}")
             if not math.isfinite(value):
                 raise InputError(f"{name} must be finite, not {value}")
+        if self.temperature <= 0:
+            raise InputError(f"temperature must be more than 0, not {self.temperature}")
 
 
 def calibration_of(run: Run) -> Calibration:
@@ -44,7 +54,7 @@ def calibration_of(run: Run) -> Calibration:
         return Calibration()
     content = read_json(path, largest=_LARGEST_FILE)
     try:
-        return Calibration(float(content["log_odds"]), float(content["doubt"]))
+        return Calibration(*(float(content[each.name]) for each in fields(Calibration)))
     except (KeyError, TypeError, ValueError, InputError) as error:
         raise FormatError(f"{path}: not a calibration, or damaged ({error})") from None
 

@@ -30,7 +30,12 @@ class GraphVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A statement of a text, and what the graph says of it."""
+    """A statement of a text, and what the graph says of it.
+
+    >>> finding = checked.findings[0]
+    >>> finding.text, str(finding.verdict), finding.fact.type, finding.probability > 0.9
+    ('Trondheim', 'contradicted', 'capital', True)
+    """
 
     start: int
     end: int
@@ -81,7 +86,9 @@ class Conflict(NamedTuple):
 class CheckedText:
     """A text about a topic, and what the graph says of its statements.
 
-    >>> checked = lrlm.load().check("Norway is a country. Its capital is Trondheim.", norway)
+    >>> model = lrlm.load()
+    >>> norway = model.topic("Norway")
+    >>> checked = model.check("Norway is a country. Its capital is Trondheim.", norway)
     >>> for finding in checked.findings:
     ...     print(finding.verdict, finding.triple, [fact.form for fact in finding.instead])
     contradicted ('Norway', 'capital', 'Trondheim') ['Oslo']

@@ -4,8 +4,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
+from itertools import islice, product
 
 from lrlm.annotation.annotate import check_posteriors
 from lrlm.annotation.streaming import read_in_order
@@ -25,8 +24,10 @@ MOST_DOCUMENTS = 200
 _HIDDEN = 0.3
 _CERTAIN = 0.9
 """A mention counts as one of a fact if a model that knows the fact is so sure of it."""
-_LEAST = 1e-6
-_DOUBTS = (0.0, 4.0, 8.0, 12.0, 16.0)
+_LEAST = 1e-3
+_DOUBTS = (0.0, 12.0)
+_SPELLINGS = (0.0, 0.5, 1.0)
+_TEMPERATURES = (1.0, 2.0, 4.0, 8.0)
 _LOG_ODDS = (-12.0, 24.0)
 
 _Truth = dict[tuple[int, int], str]
@@ -58,25 +59,37 @@ def fit_calibration(
     facts then.
     """
     check_posteriors(run)
-    texts = list(_hidden(run, known, list(islice(documents, MOST_DOCUMENTS)), seed))
+    texts = list(_hidden(run, known, sample(documents, seed=seed), seed))
     if not any(text.truth for text in texts):
         raise InputError(
             "the texts state no facts that could be hidden, so nothing can be fitted; give more"
             " texts, or ones about topics with facts"
         )
 
-    def loss(doubt: float, log_odds: float) -> float:
-        return _loss(texts, known, Calibration(log_odds, doubt))
-
     best: tuple[float, Calibration] | None = None
-    for number, doubt in enumerate(_DOUBTS):
-        progress("fitting", number, len(_DOUBTS))
-        log_odds = _lowest(partial(loss, doubt), *_LOG_ODDS)
-        found = loss(doubt, log_odds), Calibration(round(log_odds, 2), doubt)
+    choices = list(product(_TEMPERATURES, _SPELLINGS, _DOUBTS))
+    for number, (temperature, spelling, doubt) in enumerate(choices):
+        progress("fitting", number, len(choices))
+        rest = {"doubt": doubt, "spelling": spelling, "temperature": temperature}
+
+        def loss(log_odds: float, rest: dict[str, float] = rest) -> float:
+            return _loss(texts, known, Calibration(log_odds, **rest))
+
+        log_odds = _lowest(loss, *_LOG_ODDS)
+        found = loss(log_odds), Calibration(round(log_odds, 2), **rest)
         if best is None or found[0] < best[0]:
             best = found
     assert best is not None
     return best[1]
+
+
+def sample(documents: Iterable[LinkedDocument], *, seed: int) -> list[LinkedDocument]:
+    """Draw two hundred documents of the first some thousand: a corpus may be sorted by topic."""
+    first = list(islice(documents, 25 * MOST_DOCUMENTS))
+    if len(first) <= MOST_DOCUMENTS:
+        return first
+    chosen = random.Random(seed).sample(range(len(first)), MOST_DOCUMENTS)  # noqa: S311
+    return [first[number] for number in sorted(chosen)]
 
 
 def save_calibration(run: Run, calibration: Calibration) -> None:
@@ -179,4 +192,4 @@ def _lowest(function: Callable[[float], float], low: float, high: float) -> floa
     return (low + high) / 2
 
 
-_PRECISE = 0.25
+_PRECISE = 0.5

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lrlm.checking.name_spans import KnownNames, name_spans
-from lrlm.knowledge import TITLE
+from lrlm.knowledge import TITLE, Relation
 from lrlm.knowledge.schema import NameKind, Schema
 from lrlm.text import LinkableRelation, LinkedDocument, Mention, split_words
 
@@ -47,7 +47,7 @@ def with_hypotheses(
     There are at most `most_types` types, whatever the topic, so the candidates are at most so many
     times the names, and grow with the length of the text and no faster.
     """
-    schema = known.schema
+    schema = schema_for_document(document, known.schema)
     open_relations = list(_open_relations(document, schema, most_types))
     if not open_relations:
         return document
@@ -103,6 +103,16 @@ def _types_by_kind(schema: Schema, types: Iterable[str]) -> dict[NameKind, list[
         kind: [type_ for type_ in types if kind_share(type_, kind, schema) >= LEAST_SHARE]
         for kind in NameKind
     }
+
+
+def schema_for_document(document: LinkedDocument, schema: Schema) -> Schema:
+    """Give a schema that has all types of a document: what it lacks is learned from the topic."""
+    lacking = [
+        Relation(each.type, each.object, each.texts)
+        for each in document.relations
+        if each.type not in schema.types and each.type != TITLE and not each.is_open
+    ]
+    return schema.with_topic(lacking)
 
 
 def kind_share(type_: str, kind: NameKind, schema: Schema) -> float:

@@ -5,7 +5,8 @@ Everything here is a pure function of scored documents, whichever model or model
 Shapes: E candidate edges of a document, N its tokens.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -16,10 +17,10 @@ from lrlm.annotation.annotation import Fact, fact_of
 from lrlm.arrays import Floats, Integers
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
-from lrlm.checking.hypotheses import kind_share
-from lrlm.checking.name_spans import is_doubtful, object_of
+from lrlm.checking.hypotheses import kind_share, schema_for_document
+from lrlm.checking.name_spans import is_doubtful
 from lrlm.knowledge import TITLE
-from lrlm.knowledge.schema import NameKind, Schema, kind_of_name
+from lrlm.knowledge.schema import Schema, kind_of_name
 from lrlm.lattice import posteriors
 from lrlm.models import ScoredDocument, lattice_of
 from lrlm.text import LinkedDocument, TokenPlaces
@@ -28,6 +29,7 @@ _LEAST_SHARE = 1e-3
 """A kind of name that a type was never seen with may still be one of its."""
 
 
+_TINY = 1e-300
 _NOT_LISTED = 1e-6
 """What no candidate makes more probable than this is not listed."""
 
@@ -63,38 +65,82 @@ def calibrated(
 ) -> ScoredDocument:
     """Give the candidates of open relations what it costs to name an object that is not known.
 
-    A model says how probable an open relation is, not which name its object has. That is the share
-    of the kind of name among the objects of the type, times what calibration says.
+    A model says how probable an open relation is, not which name its object has. That is what the
+    facts of its type in the schema say: the share of those that have an object of this name, and
+    for a name that none has, the share of new objects among them and of such names, times what
+    calibration says.
     """
     edges_E4, relations = scored.encoded.edges_E4, document.relations
     open_R = np.array([relation.is_open for relation in relations], dtype=bool)
     number_E = np.flatnonzero(open_R[edges_E4[:, 2]])
     if not len(number_E):
-        return scored
+        return _cooled(scored, calibration.temperature)
+    schema = schema_for_document(document, schema)
     place_P2, place_E = np.unique(edges_E4[number_E, :2], axis=0, return_inverse=True)
-    types = list(dict.fromkeys(relation.type for relation in relations))
-    type_R = np.array([types.index(relation.type) for relation in relations])
-    kinds = list(NameKind)
-    kind_P = np.array(
+    types = {type_: n for n, type_ in enumerate(dict.fromkeys(each.type for each in relations))}
+    type_R = np.array([types[relation.type] for relation in relations])
+    spelling_N = calibration.spelling * scored.encoded.spelling_N.astype(np.float64)
+    through_N = np.concatenate([[0.0], spelling_N.cumsum()])
+    name_share_PT = np.array(
         [
-            kinds.index(kind_of_name(document.text[places.starts[start] : places.ends[end - 1]]))
+            _name_shares(
+                document.text,
+                (places.starts[start], places.ends[end - 1]),
+                types,
+                schema,
+                log_new=(through_N[end] - through_N[start]) - calibration.log_odds,
+                doubt=calibration.doubt,
+            )
             for start, end in place_P2.tolist()
         ]
     )
-    share_TK = np.array([[kind_share(type_, kind, schema) for kind in kinds] for type_ in types])
-    log_share_TK = np.log(np.maximum(share_TK, _LEAST_SHARE))
-    doubtful_P = np.array(
-        [
-            is_doubtful(document.text, places.starts[start], places.ends[end - 1], schema.names)
-            for start, end in place_P2.tolist()
-        ]
+    log_share_E = np.log(name_share_PT[place_E.reshape(-1), type_R[edges_E4[number_E, 2]]])
+    score_E = scored.score_E.clone()
+    score_E[number_E] += torch.from_numpy(log_share_E)
+    return _cooled(replace(scored, score_E=score_E), calibration.temperature)
+
+
+def _cooled(scored: ScoredDocument, temperature: float) -> ScoredDocument:
+    """Divide all scores: every way to make the text has its own to the power of 1 / temperature."""
+    if temperature == 1.0:
+        return scored
+    spelling_N = (scored.encoded.spelling_N / temperature).astype(np.float32)
+    return replace(
+        scored,
+        encoded=replace(scored.encoded, spelling_N=spelling_N),
+        unspelled_N=scored.unspelled_N / temperature,
+        score_E=scored.score_E / temperature,
     )
-    cost_P = -calibration.log_odds - calibration.doubt * doubtful_P
-    place_E = place_E.reshape(-1)
-    type_E = type_R[edges_E4[number_E, 2]]
-    cost_E = torch.zeros_like(scored.score_E)
-    cost_E[number_E] = torch.from_numpy(cost_P[place_E] + log_share_TK[type_E, kind_P[place_E]])
-    return replace(scored, score_E=scored.score_E + cost_E)
+
+
+def _name_shares(
+    text: str,
+    place: tuple[int, int],
+    types: Iterable[str],
+    schema: Schema,
+    *,
+    log_new: float,
+    doubt: float,
+) -> list[float]:
+    """Say how probable a name is for an unknown object of each type.
+
+    `log_new` is the log-probability of a name that nobody has, and `doubt` what is taken from it
+    where it may be no name.
+    """
+    name = text[place[0] : place[1]]
+    kind = kind_of_name(name)
+    new = math.exp(log_new - (doubt if is_doubtful(text, *place, schema.names) else 0.0))
+    known = schema.names.get(name)
+    shares = []
+    for type_ in types:
+        usual = schema.types.get(type_)
+        share = max(kind_share(type_, kind, schema), _LEAST_SHARE) * new
+        if usual is not None:
+            share *= usual.unseen
+            if known is not None and type_ in known.types:
+                share += known.types[type_] / (usual.facts + usual.objects)
+        shares.append(max(share, _TINY))
+    return shares
 
 
 def stated(
@@ -185,7 +231,8 @@ def _finding(
         fact = Fact(statement.type, statement.object, text, label)
     else:
         verdict = GraphVerdict.NEW
-        fact = Fact(statement.type, object_of(text, schema.names), text, label)
+        named = schema.names.get(text)
+        fact = Fact(statement.type, text if named is None else named.object, text, label)
         there = tuple(known.get(statement.type, ()))
         if there and schema.is_single(statement.type, objects_here=len(there)):
             verdict, instead = GraphVerdict.CONTRADICTED, there

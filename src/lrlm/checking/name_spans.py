@@ -1,7 +1,7 @@
 """Find the parts of a text that could be a name: capitalised runs, numbers, dates, known names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -180,7 +180,7 @@ def _ends_of_units(words: Sequence[str], start: int) -> Iterator[int]:
                 yield start + len(unit)
 
 
-def is_doubtful(text: str, start: int, end: int, names: Mapping[str, str]) -> bool:
+def is_doubtful(text: str, start: int, end: int, names: Container[str]) -> bool:
     """Say whether a name may be a plain word: its capital begins a sentence, and nobody knows it.
 
     >>> is_doubtful("Weirs were built in Oslo.", 0, 5, {}), is_doubtful("In Oslo.", 3, 7, {})
@@ -190,8 +190,3 @@ def is_doubtful(text: str, start: int, end: int, names: Mapping[str, str]) -> bo
     before = text[:start].rstrip(_OPENING)
     begins = not before or before[-1] in _SENTENCE_ENDS
     return begins and not any(map(str.isspace, name)) and name not in names and name[0].isupper()
-
-
-def object_of(text: str, names: Mapping[str, str]) -> str:
-    """Give the object that goes by a name, or the name itself where none is known."""
-    return names.get(text, text)

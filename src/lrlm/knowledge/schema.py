@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from lrlm.errors import FormatError
 from lrlm.knowledge.literals import MONTHS, UNITS, Date, Quantity
-from lrlm.knowledge.topic import Topic
+from lrlm.knowledge.topic import Relation, Topic
 from lrlm.plain_data import json_text, read_json
 
 MOST_TOPICS = 20_000
@@ -26,6 +26,7 @@ FORMAT, VERSION = "lrlm schema", 1
 _MOST_NAMES = 50_000
 _MOST_TOGETHER = 48
 _MOST_EXAMPLES = 4
+_MOST_TYPES_OF_A_NAME = 16
 _MOST_TYPES = 20_000
 _LARGEST_FILE = 64 << 20
 _MANY = 0.1
@@ -83,6 +84,13 @@ class Example(NamedTuple):
     name: str
 
 
+class KnownName(NamedTuple):
+    """What goes by a name, and in how many facts of each type it is the object."""
+
+    object: str
+    types: Mapping[str, int]
+
+
 @dataclass(frozen=True)
 class TypeSchema:
     """What is usual for the facts of one type."""
@@ -91,12 +99,24 @@ class TypeSchema:
     """Topics that have it."""
     several: int
     """Topics that have it more than once, with different objects."""
+    facts: int
+    objects: int
+    """Facts of the type, and how many different objects they have."""
     kinds: Mapping[NameKind, int]
     """How often names of its objects are of each kind."""
     examples: tuple[Example, ...]
     """Some of its objects, the most frequent first."""
     together: Mapping[str, int]
     """In how many topics it stands together with other types, the most frequent first."""
+
+    @property
+    def unseen(self) -> float:
+        """How probable it is that the next fact has an object that none has had before.
+
+        It is estimated as Witten and Bell do, from how often that has happened so far: nearly
+        always for capitals, hardly ever for continents.
+        """
+        return self.objects / (self.facts + self.objects)
 
     def share(self, kind: NameKind) -> float:
         """Say how many of the names of its objects are of this kind, from 0 to 1."""
@@ -122,8 +142,8 @@ class Schema:
 
     types: Mapping[str, TypeSchema] = field(default_factory=dict)
     """By type, the most frequent first."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """What each name stands for: the object that most often goes by it."""
+    names: Mapping[str, KnownName] = field(default_factory=dict)
+    """What each name stands for: the object that most often goes by it, and its types."""
 
     @classmethod
     def of(cls, topics: Iterable[Topic], *, most_topics: int = MOST_TOPICS) -> Self:
@@ -165,6 +185,14 @@ class Schema:
         """Give both in one; of what both have, the other's counts."""
         return Schema({**self.types, **other.types}, {**self.names, **other.names})
 
+    def with_topic(self, facts: Iterable[Relation]) -> "Schema":
+        """Give the same schema; of types that it lacks, what the facts of one topic say."""
+        lacking = [fact for fact in facts if fact.type not in self.types]
+        if not lacking:
+            return self
+        alone = Schema.of([Topic("topic", relations=lacking)])
+        return Schema({**self.types, **alone.types}, self.names)
+
     def to_json(self) -> str:
         """Write everything as one line of JSON."""
         return json_text(
@@ -176,13 +204,15 @@ class Schema:
                         "type": name,
                         "topics": each.topics,
                         "several": each.several,
+                        "facts": each.facts,
+                        "objects": each.objects,
                         "kinds": {kind.value: count for kind, count in each.kinds.items()},
                         "examples": [list(example) for example in each.examples],
                         "together": each.together,
                     }
                     for name, each in self.types.items()
                 ],
-                "names": self.names,
+                "names": {name: list(known) for name, known in self.names.items()},
             }
         )
 
@@ -194,7 +224,12 @@ class Schema:
             if (content["format"], content["version"]) != (FORMAT, VERSION):
                 raise FormatError(f"{path}: not a schema of this version of lrlm")
             types = {str(each["type"]): _type_from(each) for each in content["types"]}
-            names = {str(name): str(object_) for name, object_ in content["names"].items()}
+            names = {
+                str(name): KnownName(
+                    str(object_), {str(type_): int(count) for type_, count in found.items()}
+                )
+                for name, (object_, found) in content["names"].items()
+            }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(f"{path}: not a schema, or damaged ({error!r})") from None
         return cls(types, names)
@@ -204,6 +239,8 @@ def _type_from(entry: Mapping[str, Any]) -> TypeSchema:
     return TypeSchema(
         topics=int(entry["topics"]),
         several=int(entry["several"]),
+        facts=int(entry["facts"]),
+        objects=int(entry["objects"]),
         kinds={NameKind(kind): int(count) for kind, count in entry["kinds"].items()},
         examples=tuple(Example(str(object_), str(name)) for object_, name in entry["examples"]),
         together={str(other): int(count) for other, count in entry["together"].items()},
@@ -221,6 +258,7 @@ class _Counting:
         self._together: dict[str, Counter[str]] = {}
         self._first_name: dict[str, str] = {}
         self._named: Counter[tuple[str, str]] = Counter()
+        self._types_of: dict[str, Counter[str]] = {}
 
     def add(self, topic: Topic) -> None:
         """Count one topic."""
@@ -235,6 +273,7 @@ class _Counting:
             for form in fact.forms:
                 kinds[kind_of_name(form)] += 1
                 self._named[form, fact.object] += 1
+                self._types_of.setdefault(form, Counter())[fact.type] += 1
         for type_, those in objects.items():
             self._topics[type_] += 1
             self._several[type_] += len(those) > 1
@@ -247,6 +286,8 @@ class _Counting:
             type_: TypeSchema(
                 topics,
                 self._several[type_],
+                self._objects[type_].total(),
+                len(self._objects[type_]),
                 dict(self._kinds[type_]),
                 tuple(
                     Example(object_, self._first_name[object_])
@@ -257,12 +298,13 @@ class _Counting:
             for type_, topics in self._topics.most_common(_MOST_TYPES)
         }
 
-    def named(self) -> dict[str, str]:
+    def named(self) -> dict[str, KnownName]:
         """Give the most frequent object of each name; values are no names of something."""
-        found: dict[str, str] = {}
+        found: dict[str, KnownName] = {}
         for (name, object_), _ in self._named.most_common():
             if len(found) == _MOST_NAMES:
                 break
-            if kind_of_name(name) in (NameKind.NAME, NameKind.WORDS):
-                found.setdefault(name, object_)
+            if name not in found and kind_of_name(name) in (NameKind.NAME, NameKind.WORDS):
+                types = self._types_of.get(name, Counter()).most_common(_MOST_TYPES_OF_A_NAME)
+                found[name] = KnownName(object_, dict(types))
         return found
