@@ -169,6 +169,7 @@ def test_without_gold_it_is_fitted_on_rivals(
     assert fit.corpus == "plain"
     assert fit.places > 0
     assert fit.nats_pair <= fit.nats_forward
+    assert RIVALS in said(capsys, "pair", "runs/forward", "runs/backward", "--rivals")
     fit_pair("runs/forward", "runs/backward")
     assert main(["pair", "runs/forward", "runs/backward", "--split", "nowhere"]) == 2
 

@@ -36,6 +36,14 @@ def pair(
     documents: Annotated[
         int, typer.Option(metavar="N", min=1, help="Fit on the first N documents of the split.")
     ] = 300,
+    rivals: Annotated[
+        bool,
+        typer.Option(
+            "--rivals",
+            help="Let facts compete with others of the same object, also where the corpus has gold"
+            " mentions: for texts that may state facts which are not known.",
+        ),
+    ] = False,
     device: Device = "auto",
 ) -> None:
     """Fit how much a run that reads backward counts beside one that reads forward.
@@ -54,6 +62,7 @@ def pair(
             corpus=corpus,
             split=split,
             documents=documents,
+            rivals=rivals,
             device=device,
             progress=progress,
         )

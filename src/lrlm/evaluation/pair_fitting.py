@@ -50,13 +50,16 @@ def fit_pair(
     corpus: Corpus | Path | str | None = None,
     split: str = "valid",
     documents: int | None = 300,
+    rivals: bool = False,
     device: str = "auto",
     progress: Progress = silent,
 ) -> PairFit:
     """Fit the weight of a backward run beside a forward one, and keep it in its folder.
 
     The first so many `documents` of a split are read, of the corpus that the runs were trained on
-    or another. `lrlm.load(forward, backward=…)` takes the weight from there.
+    or another. With `rivals`, contests are made also where the corpus knows the true sources: that
+    suits texts that may state facts which are not known. `lrlm.load(forward, backward=…)` takes the
+    weight from there.
 
     >>> run = lrlm.train("corpus", "runs/backward", direction="backward")
     >>> fit = fit_pair("runs/lrlm", "runs/backward", corpus="corpus")
@@ -72,7 +75,7 @@ def fit_pair(
     evaluated.require((split,))
     progress(f"reading {split}", 0, 0)
     read = documents_for(evaluated, islice(evaluated.documents(split), documents), first)
-    contest = _contest(read)
+    contest = _contest(read, rivals=rivals)
     if not contest.documents:
         raise InputError(
             f"{split} of {evaluated.folder} has no name that could come from several facts, so"
@@ -130,9 +133,9 @@ class _Contest:
         ]
 
 
-def _contest(documents: Sequence[LinkedDocument]) -> _Contest:
+def _contest(documents: Sequence[LinkedDocument], *, rivals: bool) -> _Contest:
     known = [document for document in documents if document.gold is not None and document.mentions]
-    if known:
+    if known and not rivals:
         return _Contest(GOLD, known, [partial(_gold_truths, document) for document in known])
     contested = [with_rivals(document) for document in documents]
     asked = [(document, facts) for document, facts in contested if facts]
