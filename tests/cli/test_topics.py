@@ -70,6 +70,8 @@ def test_annotation_finds_the_topic_and_says_so(
     content = json_of(capsys, "annotate", "text.txt", "--graph", "kg")
     assert content["topic"] == "Q20"
     assert content["topic_probability"] > 0.9
+    page, _ = said(capsys, "annotate", "text.txt", "--graph", "kg", "--format", "html")
+    assert "topic found (" in page
     given = json_of(capsys, "annotate", "text.txt", "--topic", "Norway")
     assert "topic_probability" not in given
 

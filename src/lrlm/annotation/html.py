@@ -93,11 +93,13 @@ def score_fragment(score: Score) -> str:
 
 
 def _summary(annotation: Annotation, shown: Sequence[Span], threshold: float) -> str:
-    facts = (
+    facts = [
         counted(len(annotation.tokens), "token"),
         f"perplexity {shown_perplexity(annotation.perplexity)}",
         f"{counted(len(shown), 'mention')} with a probability of at least {threshold:g}",
-    )
+    ]
+    if annotation.topic_probability is not None:
+        facts.insert(0, f"topic found ({percent(annotation.topic_probability)})")
     return " · ".join(facts)
 
 
