@@ -2,7 +2,7 @@
 
 import torch
 
-from lrlm.heads import NamingScores, ToldInput, mention_features
+from lrlm.heads import NamingScores, ToldTopic, mention_features
 
 D, W, F = 4, 3, 5
 
@@ -49,7 +49,7 @@ def test_padding_does_not_matter() -> None:
     left = naming.relation_scores(states, vectors, padded[0][None], padded[1][None])[..., :3]
     right = naming.relation_scores(states, vectors[:, :3], times[None], since[None])
     torch.testing.assert_close(left, right)
-    told = ToldInput(W, 7).double()
+    told = ToldTopic(W, 7, D).double()
     torch.testing.assert_close(
         told(vectors, padded[0][None], padded[1][None], mask),
         told(vectors[:, :3], times[None], since[None], mask[:, :3]),
@@ -63,8 +63,8 @@ def test_a_topic_without_relations_adds_nothing() -> None:
     empty = torch.zeros(1, 0, W).double()
     added = naming.relation_scores(torch.randn(1, 2, D).double(), empty, none[None], none[None])
     assert added.shape == (1, 2, 0)
-    told = ToldInput(W, 7).double()(empty, none[None], none[None], none[:1].bool())
-    assert told.shape == (1, 2, 7)
+    told = ToldTopic(W, 7, D).double()(empty, none[None], none[None], none[:1].bool())
+    assert [each.shape for each in told] == [(1, 2, 7), (1, 2, D)]
 
 
 def test_both_ways_to_choose_a_form_agree() -> None:

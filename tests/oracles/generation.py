@@ -106,6 +106,7 @@ def state_after(
     ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
     state = model.begin(topic)
     vectors_1TI = model.embedding(ids)
+    added_1D: Tensor | float = 0.0
     if isinstance(model, LatentRelationLM) and model.told is not None:
         known = topic.relations
         assert known is not None
@@ -115,11 +116,12 @@ def state_after(
             for place in range(len(prefix) + 1)
         ]
         times_1TR, since_1TR = torch.tensor(named).reshape(len(named), 2, -1).unbind(1)
-        vectors_1TI = vectors_1TI + model.told(
+        told_1TI, told_1TD = model.told(
             vectors_1RW, times_1TR[None], since_1TR[None], known.mask_BR
         )
+        vectors_1TI, added_1D = vectors_1TI + told_1TI, told_1TD[:, -1]
     outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)
-    state_1D: Tensor = outputs_BTD[:, -1]
+    state_1D: Tensor = outputs_BTD[:, -1] + added_1D
     return state_1D
 
 

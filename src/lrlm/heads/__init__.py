@@ -11,7 +11,7 @@ from lrlm.heads.copying import (
     SourceHead,
     VectorTable,
 )
-from lrlm.heads.naming import NamingScores, ToldInput, mention_features
+from lrlm.heads.naming import NamingScores, ToldTopic, mention_features
 from lrlm.heads.pretrained import (
     PretrainedChooser,
     PretrainedEmbedding,
@@ -47,7 +47,7 @@ __all__ = [
     "TokenEmbedding",
     "TokenHead",
     "TokenLayersConfig",
-    "ToldInput",
+    "ToldTopic",
     "VectorTable",
     "WordChooser",
     "WordConfig",

@@ -103,26 +103,29 @@ def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Te
     return (share_BSR / share_BSR.sum(2, keepdim=True).clamp(min=1)) @ vectors_BRW
 
 
-class ToldInput(nn.Module):
-    """What the backbone reads with every token: what of its topic is not told yet, or was just now.
+class ToldTopic(nn.Module):
+    """What of its topic a model knows to be told at a place: not yet, or just now.
 
     Each relation has something of several kinds, and what a kind has in all is told on a scale on
     which the first counts most: whether there is a capital matters more than how many there are.
+    The backbone reads it with every token, and it is added to the states that the backbone gives,
+    where words are chosen: without that, training takes long to find out what it is good for.
     """
 
-    def __init__(self, vector_size: int, input_size: int) -> None:
+    def __init__(self, vector_size: int, input_size: int, state_size: int) -> None:
         super().__init__()
         kinds = max(input_size // 2, 1)
         self.kinds = nn.Linear(vector_size, kinds)
-        self.unsaid = nn.Linear(kinds + 2, input_size, bias=False)
-        self.just_named = nn.Linear(kinds, input_size, bias=False)
+        told = 2 * kinds + 2
+        self.to_input = nn.Linear(told, input_size, bias=False)
+        self.to_state = nn.Linear(told, state_size, bias=False)
 
     def forward(
         self, vectors_BRW: Tensor, times_BTR: Tensor, since_BTR: Tensor, mask_BR: Tensor
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
         """Describe the relations that were not named yet, and those whose name ends here.
 
-        (B, T, input size)
+        Gives what is added to the backbone's inputs and to its states: (B, T, …), (B, T, …).
         """
         kinds_BRK = self.kinds(vectors_BRW).relu()
         dtype = kinds_BRK.dtype
@@ -131,8 +134,13 @@ class ToldInput(nn.Module):
         now_BTR = (mask_B1R & (times_BTR > 0) & (since_BTR == 0)).to(dtype)
         count_BT1 = unsaid_BTR.sum(2, keepdim=True)
         is_some_BT1 = (count_BT1 > 0).to(dtype)
-        left_BTK = torch.log1p(unsaid_BTR @ kinds_BRK)
-        told_BTI: Tensor = self.unsaid(
-            torch.cat([left_BTK, is_some_BT1, torch.log1p(count_BT1)], dim=2)
-        ) + self.just_named(torch.log1p(now_BTR @ kinds_BRK))
-        return told_BTI
+        told_BTK = torch.cat(
+            [
+                torch.log1p(unsaid_BTR @ kinds_BRK),
+                torch.log1p(now_BTR @ kinds_BRK),
+                is_some_BT1,
+                torch.log1p(count_BT1),
+            ],
+            dim=2,
+        )
+        return self.to_input(told_BTK), self.to_state(told_BTK)

@@ -22,7 +22,7 @@ from lrlm.heads import (
     SourceHead,
     TokenEmbedding,
     TokenHead,
-    ToldInput,
+    ToldTopic,
     taken,
 )
 from lrlm.models.language_model import WindowScores, flat, unflat
@@ -82,7 +82,9 @@ class LatentRelationLM(VanillaLM):
         self.reads_preface = reads_preface
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
-        self.told = ToldInput(vector_size, embedding.output_size) if told else None
+        self.told = (
+            ToldTopic(vector_size, embedding.output_size, backbone.output_size) if told else None
+        )
         self.naming = (
             NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
         )
@@ -138,18 +140,20 @@ class LatentRelationLM(VanillaLM):
         )
         return vectors_BRW
 
-    def inputs(self, window: Window) -> Tensor:
-        """Give the vectors of the tokens, and with them what of the topic is told."""
-        vectors_BTI = super().inputs(window)
+    def read(self, window: Window, state: State) -> tuple[Tensor, State]:
+        """Give `h`, the state before each token, which may know what of the topic is told."""
         if self.told is None:
-            return vectors_BTI
+            return super().read(window, state)
         relations, named_BTR = window.relations, window.named_BTR
         assert relations is not None, "the collator serves another model"
         assert named_BTR is not None, "the collator serves another model"
-        told_BTI: Tensor = self.told(
+        told_BTI, told_BTD = self.told(
             self._vectors_of(relations), named_BTR.times, named_BTR.since, relations.known_BR
         )
-        return vectors_BTI + told_BTI
+        states_BTD, state = self.backbone(
+            self.embedding(window.inputs_BT) + told_BTI, window.lengths_B, state
+        )
+        return states_BTD + told_BTD, state
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
@@ -274,7 +278,7 @@ class LrlmWriter(VanillaWriter):
     def begin(self) -> WritingState:
         """Give the state of one text before its first token."""
         naming = None if self._finder is None else self._finder.begin()
-        states_1D, state = self._step(self._input(self.topic.preface_P[-1:], naming), self._before)
+        states_1D, state = self._read(self.topic.preface_P[-1:], self._before, naming)
         return WritingState(states_1D, state, self.start_of_text(), naming)
 
     def read(self, so_far: WritingState, written: Written) -> WritingState:
@@ -282,22 +286,23 @@ class LrlmWriter(VanillaWriter):
         naming = so_far.naming
         if self._finder is not None and naming is not None:
             naming = self._finder.read(naming, written)
-        states_BD, state = self._step(self._input(written.token_B, naming), so_far.state)
+        states_BD, state = self._read(written.token_B, so_far.state, naming)
         return WritingState(states_BD, state, written, naming)
 
-    def _input(self, token_B: Tensor, naming: Naming | None) -> Tensor:
-        """Give the vectors of tokens, and with them what of the topic is told."""
+    def _read(self, token_B: Tensor, state: State, naming: Naming | None) -> tuple[Tensor, State]:
+        """Read tokens, and with them what of the topic is told."""
         vectors_BI = self._embedding.step(token_B)
         if self._told is None:
-            return vectors_BI
+            return self._step(vectors_BI, state)
         times_BR = since_BR = token_B.new_zeros(len(token_B), self.topic.relations)
         if naming is not None:
             named = naming.relations()
             times_BR, since_BR = named.times, named.since
-        told_1BI: Tensor = self._told(
+        told_1BI, told_1BD = self._told(
             self._vectors_1RW, times_BR[None], since_BR[None], self._all_1R
         )
-        return vectors_BI + told_1BI[0]
+        states_BD, state = self._step(vectors_BI + told_1BI[0], state)
+        return states_BD + told_1BD[0], state
 
     def choose(self, so_far: WritingState, limits: Limits, choosing: Choosing) -> Written:
         """Choose a word for each row, or the first token of a form."""

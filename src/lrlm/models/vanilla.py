@@ -50,13 +50,10 @@ class VanillaLM(LanguageModel):
         """Give `h`, the backbone's state before each token."""
         if window.kept is not None:
             return window.kept.states_BTD, state
-        hidden: tuple[Tensor, State] = self.backbone(self.inputs(window), window.lengths_B, state)
+        hidden: tuple[Tensor, State] = self.backbone(
+            self.embedding(window.inputs_BT), window.lengths_B, state
+        )
         return hidden
-
-    def inputs(self, window: Window) -> Tensor:
-        """Give the vectors that the backbone reads: those of the tokens."""
-        vectors_BTI: Tensor = self.embedding(window.inputs_BT)
-        return vectors_BTI
 
     def token_log_probs(
         self, states_XD: Tensor, window: Window, *, fresh: bool = False
