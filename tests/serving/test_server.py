@@ -74,6 +74,34 @@ def test_sigterm_ends_what_was_begun(tmp_path: Path) -> None:
         assert server.errors == ""
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_head_without_end_is_refused(tmp_path: Path, ends: bool) -> None:
+    with Started(lrlm_command("serve", "--port", "0"), tmp_path) as server:
+        place = place_of(server)
+        assert isinstance(asked(place, "health"), dict)
+        port = int(place.rstrip("/").rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\n")
+            answer = b""
+            try:
+                for number in range(2_000):
+                    line = f"x-{number}: " if ends else ""
+                    connection.sendall(f"{line}{'a' * 1_000}".encode() + b"\r\n" * ends)
+            except OSError:
+                pass  # it has closed the connection
+            while part := _received(connection):
+                answer += part
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
+        assert isinstance(asked(place, "health"), dict)
+
+
+def _received(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(4096)
+    except ConnectionError:
+        return b""
+
+
 def test_another_address_wants_a_token_and_then_asks_for_it(tmp_path: Path) -> None:
     command = lrlm_command("serve", "--port", "0", "--host", "0.0.0.0", "--token", TOKEN)
     with Started(command, tmp_path) as server:
