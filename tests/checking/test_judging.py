@@ -74,7 +74,7 @@ def test_a_text_without_names_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("kind", ["lrlm", "lrlm+summary"])
-@pytest.mark.parametrize("calibration", [Calibration(), Calibration(-2.0, 1.0, 0.7, 2.5)])
+@pytest.mark.parametrize("calibration", [Calibration(), Calibration(-2.0, 1.0, 0.7)])
 def test_statements_are_those_of_all_segmentations(kind: str, calibration: Calibration) -> None:
     run = toy_run(speller=GenerousSpeller())
     if "+" in kind:

@@ -43,10 +43,9 @@ def statements(
                 if name in schema.names:
                     share += schema.names[name].types.get(relation.type, 0) / total
             score += math.log(share)
-        edges.append(oracle.Edge(start, end, number, score / calibration.temperature))
+        edges.append(oracle.Edge(start, end, number, score))
         keys[number] = (start, end, relation.type, None if relation.is_open else relation.object)
-    words = (scored.words_N() / calibration.temperature).tolist()
-    row = oracle.Row(words, edges)
+    row = oracle.Row(scored.words_N().tolist(), edges)
     sums: dict[Key, float] = {}
     for (_, _, edge), share in oracle.posterior(row).items():
         if edge is not None:

@@ -23,7 +23,7 @@ class Calibration:
     times the share of new objects and of names of its kind in the type.
     """
 
-    log_odds: float = 5.5
+    log_odds: float = 5.0
     """Against a hypothesis, in nats: the larger, the fewer statements are found."""
     doubt: float = 12.0
     """Against a name that may be none: a word that has its capital because it begins a sentence,
@@ -32,10 +32,6 @@ class Calibration:
     """How much of the log-probability of their spelling new names cost that are no words of the
     vocabulary: 0 if most such words are names, 1 if they are as often plain words."""
 
-    temperature: float = 1.0
-    """By which all scores of a text are divided: above 1 where a model is too sure of itself, as in
-    texts unlike those it was trained on."""
-
     def __post_init__(self) -> None:
         """Refuse what is no number."""
         for name, value in asdict(self).items():
@@ -43,8 +39,6 @@ class Calibration:
                 raise InputError(f"{name} must be a number, not {value!r}")
             if not math.isfinite(value):
                 raise InputError(f"{name} must be finite, not {value}")
-        if self.temperature <= 0:
-            raise InputError(f"temperature must be more than 0, not {self.temperature}")
 
 
 def calibration_of(run: Run) -> Calibration:

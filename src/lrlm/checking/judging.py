@@ -74,7 +74,7 @@ def calibrated(
     open_R = np.array([relation.is_open for relation in relations], dtype=bool)
     number_E = np.flatnonzero(open_R[edges_E4[:, 2]])
     if not len(number_E):
-        return _cooled(scored, calibration.temperature)
+        return scored
     schema = schema_for_document(document, schema)
     place_P2, place_E = np.unique(edges_E4[number_E, :2], axis=0, return_inverse=True)
     types = {type_: n for n, type_ in enumerate(dict.fromkeys(each.type for each in relations))}
@@ -97,20 +97,7 @@ def calibrated(
     log_share_E = np.log(name_share_PT[place_E.reshape(-1), type_R[edges_E4[number_E, 2]]])
     score_E = scored.score_E.clone()
     score_E[number_E] += torch.from_numpy(log_share_E)
-    return _cooled(replace(scored, score_E=score_E), calibration.temperature)
-
-
-def _cooled(scored: ScoredDocument, temperature: float) -> ScoredDocument:
-    """Divide all scores: every way to make the text has its own to the power of 1 / temperature."""
-    if temperature == 1.0:
-        return scored
-    spelling_N = (scored.encoded.spelling_N / temperature).astype(np.float32)
-    return replace(
-        scored,
-        encoded=replace(scored.encoded, spelling_N=spelling_N),
-        unspelled_N=scored.unspelled_N / temperature,
-        score_E=scored.score_E / temperature,
-    )
+    return replace(scored, score_E=score_E)
 
 
 def _name_shares(
