@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 import lrlm
-from lrlm.corpora.miniworld.corpus import SPLITS, write
+from lrlm.corpora import SPLITS
+from lrlm.corpora.miniworld.corpus import write
 from lrlm.corpora.miniworld.facts import domains
 
 ARTICLES, NOTES = (300, 30, 30), 10_000
@@ -37,7 +38,12 @@ def main() -> None:
                 if text.get("topic", text["id"]).partition("~")[0] in countries
             ]
         lrlm.build_corpus(
-            given.out, triples=folder / "triples.tsv", forms=folder / "forms.tsv", **texts
+            given.out,
+            triples=folder / "triples.tsv",
+            forms=folder / "forms.tsv",
+            train=texts["train"],
+            valid=texts["valid"],
+            test=texts["test"],
         )
     print({split: len(listed) for split, listed in texts.items()})
 
