@@ -49,18 +49,24 @@ OSLO = (
         "http://example.org/area",
         "454.03 km2",
         [f"454.03{x}" for x in (" km²", " km2", " square kilometres", " square kilometers", "")],
+        label="area",
     ),
-    Relation("http://example.org/country", "http://example.org/Norway", "Norway"),
-    Relation("http://example.org/elevation", "23", "23"),
-    Relation("http://example.org/founded", "1040", "1040"),
-    Relation("http://example.org/mayor", "_:0/-1", "Marianne Borgen"),
-    Relation("http://example.org/populationTotal", "709037", ("709,037", "709037")),
+    Relation("http://example.org/country", "http://example.org/Norway", "Norway", label="country"),
+    Relation("http://example.org/elevation", "23", "23", label="elevation"),
+    Relation("http://example.org/founded", "1040", "1040", label="founded"),
+    Relation("http://example.org/mayor", "_:0/-1", "Marianne Borgen", label="head of government"),
+    Relation("http://example.org/populationTotal", "709037", label="population total"),
     Relation(
         "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
         "http://example.org/CapitalCity",
         ("capital city", "Capital City", "CapitalCity"),
+        label="type",
     ),
-    Relation("https://schema.org/address / https://schema.org/streetAddress", "Rådhusplassen 1"),
+    Relation(
+        "https://schema.org/address / https://schema.org/streetAddress",
+        "Rådhusplassen 1",
+        label="address / street address",
+    ),
 )  # fmt: skip
 
 
@@ -236,7 +242,9 @@ def test_wikidata_in_turtle_is_read_as_its_dump_is(tmp_path: Path) -> None:
         'wd:P17 rdfs:label "country"@en ; wikibase:propertyType wikibase:WikibaseItem .\n'
     )
     report = build_graph(tmp_path / "graph", tmp_path / "oslo.ttl")
-    assert report.graph.topic("Q585").relations == (Relation("P17", "Q20", "Norway"),)
+    assert report.graph.topic("Q585").relations == (
+        Relation("P17", "Q20", "Norway", label="country"),
+    )
     assert report.graph.relation_label("P17") == "country"
 
 
