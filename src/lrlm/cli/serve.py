@@ -13,8 +13,6 @@ from lrlm.cli.options import Device, TopicGraph
 from lrlm.errors import MissingExtraError
 from lrlm.look import counted
 
-_NEEDED = ("fastapi", "httptools", "msgspec", "uvicorn")
-
 
 def serve(
     runs: Annotated[
@@ -56,9 +54,9 @@ def serve(
     It listens on this machine only, unless told otherwise, until Ctrl-C. The same address has a
     JSON API under /api/v1.
     """
-    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "msgspec", "uvicorn")):
         raise MissingExtraError(
-            "the explorer needs FastAPI, httptools, msgspec and uvicorn: pip install 'lrlm[serve]'"
+            "the explorer needs FastAPI, msgspec and uvicorn: pip install 'lrlm[serve]'"
         )
     from lrlm.serving.addresses import address, doorkeeper_for, listen
 

@@ -7,18 +7,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from lrlm.serving.app import create_app
 from lrlm.serving.explorer import Explorer
 from lrlm.serving.guard import Doorkeeper
 from lrlm.serving.limits import ServerLimits
 
-_LARGEST_HEAD = 32 << 10
-"""Bytes of a request before its body."""
+_LARGEST_HEADERS = 32 << 10
 _IDLE_SECONDS = 30
 """After which a connection that asks for nothing is closed."""
 _TURN_SECONDS = 0.002
@@ -29,33 +26,6 @@ _LARGEST_BLOCK = 32 << 20
 """Bytes of a tensor from which on its memory is given back at once."""
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 """As malloc.h of glibc numbers them."""
-
-
-class _BoundedProtocol(HttpToolsProtocol):
-    """Reads requests with a parser in C, and none whose head does not end in time."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._head_bytes: int | None = 0
-        """Of the head that is being read; None while a body is."""
-
-    def on_message_begin(self) -> None:
-        """Begin to count."""
-        super().on_message_begin()
-        self._head_bytes = 0
-
-    def on_headers_complete(self) -> None:
-        """Count no longer."""
-        self._head_bytes = None
-        super().on_headers_complete()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what has come."""
-        super().data_received(data)
-        if self._head_bytes is not None:
-            self._head_bytes += len(data)
-            if self._head_bytes > _LARGEST_HEAD and not self.transport.is_closing():
-                self.send_400_response("The request has too many or too long headers.")
 
 
 class _Server(uvicorn.Server):
@@ -94,8 +64,9 @@ def serve(
         server_header=False,
         proxy_headers=False,
         ws="none",
-        http=_BoundedProtocol,
+        http="h11",
         lifespan="on",
+        h11_max_incomplete_event_size=_LARGEST_HEADERS,
         limit_concurrency=limits.connections,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=int(limits.drain_seconds),
