@@ -193,6 +193,7 @@ def test_odds_of_copying_are_fitted_and_kept(
         assert told["gold"]["best_path"]["object"]["f1"] <= fitted
     assert main(["evaluate", str(run), "--gold", *how]) == 0
     assert json.loads(written.read_text())["runs"][0]["copy_odds"] == odds
+    capsys.readouterr()
     said = refused(capsys, str(run), "--fit-copy-odds", "--copy-odds", "1")
     assert "--copy-odds and --fit-copy-odds exclude each other" in said
 

@@ -78,9 +78,14 @@ def show_pretrained(corpus: Corpus, out: Path, source: str, minutes: float) -> N
             soft_wrap=True,
         )
     loaded = load(out / "runs" / "pretrained-lrlm")
-    output.print("\nA text about a topic that was written by hand:", highlight=False)
+    output.print(
+        "\nA text about a topic that was written by hand; of three, the one that uses most facts:",
+        highlight=False,
+        soft_wrap=True,
+    )
     texts = loaded.generate(TOPIC, samples=3, seed=1, temperature=0.7, max_length=80, max_uses=1)
-    output.print(generated_view(texts[:1], palette=palette()))
+    best = max(texts, key=lambda text: len({piece.object for piece in text.pieces}))
+    output.print(generated_view([best], palette=palette()))
     output.print("Which fact did each name come from?", highlight=False)
     output.print(annotation_view(loaded.annotate(TEXT, TOPIC), palette=palette()))
     others = [out / "runs" / name for name in ("vanilla", "nklm", "lrlm")]
