@@ -1,7 +1,8 @@
 """Measure how well texts are checked against a graph, beside simple baselines.
 
-    python -m benchmarks.checking [--run RUN] [--corpus DIR] [--split test] [--limit N] [--seed 1]
-                                  [--hidden 0.2] [--threshold 0.5] [--fit SPLIT] [--list N]
+    python -m benchmarks.checking [--run RUN] [--backward RUN] [--corpus DIR] [--split test]
+                                  [--limit N] [--seed 1] [--hidden 0.2] [--threshold 0.5]
+                                  [--fit SPLIT] [--list N]
 
 Texts of a corpus with gold mentions are read in three ways:
 
@@ -314,6 +315,7 @@ def speed(checker: Checker, documents: Sequence[LinkedDocument]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", type=Path, help="a run of an LRLM; else the shipped one")
+    parser.add_argument("--backward", type=Path, help="a second run, which reads backward")
     parser.add_argument("--corpus", type=Path, help="a corpus with gold mentions; else miniworld")
     parser.add_argument("--split", default="test")
     parser.add_argument("--limit", type=int, help="so many texts; else all")
@@ -323,7 +325,7 @@ def main() -> None:
     parser.add_argument("--list", type=int, default=0, help="faults to show")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    run = lrlm.load(given.run).run
+    run = lrlm.load(given.run, backward=given.backward).run
     with tempfile.TemporaryDirectory() as scratch:
         corpus = (
             build_miniworld(Path(scratch) / "corpus")

@@ -208,3 +208,26 @@ def test_a_pretrained_backbone_reads_forward_only(
     assert "reads forward only" in told
     assert "reads forward only" in refused(capsys, *line, "--model", "prompted")
     assert "forward, backward" in refused(capsys, *line[:-1], "sideways")
+
+
+def test_a_text_is_checked_with_a_pair(
+    here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ("--backward", "runs/backward", "--backward-weight", "0.5")
+    line = ("check", "runs/forward", "text.txt", "--topic", "Town3", "--format", "json")
+    found = json.loads(said(capsys, *line, "--threshold", "0", *both))
+    alone = json.loads(said(capsys, *line, "--threshold", "0"))
+    assert found["text"] == alone["text"] == TEXT
+    assert found["findings"] != alone["findings"]
+    model = lrlm.load("runs/forward", backward="runs/backward", backward_weight=0.5)
+    assert model.run.readings == 1.5
+    checked = model.check(TEXT, model.topic("Town3"), threshold=0)
+    assert json.loads(checked.to_json())["findings"] == found["findings"]
+
+    (tmp_path / "in").mkdir()
+    text = {"id": "1", "text": TEXT, "topic": "Town3"}
+    (tmp_path / "in" / "a.jsonl").write_text(json.dumps(text) + "\n")
+    folder = ("--jsonl", str(tmp_path / "in"), "--out", str(tmp_path / "out"))
+    assert main(["check", "runs/forward", *folder, "--threshold", "0", *both]) == 0
+    (written,) = (tmp_path / "out" / "a.jsonl").read_text().splitlines()
+    assert json.loads(written)["findings"] == found["findings"]

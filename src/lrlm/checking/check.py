@@ -56,7 +56,14 @@ class Checker:
         for members, scored in read_in_order(self.run, supposed, self.batch_size):
             places = [space.places(document) for document in members]
             weighed = [
-                calibrated(document, where, each, schema, self.calibration)
+                calibrated(
+                    document,
+                    where,
+                    each,
+                    schema,
+                    self.calibration,
+                    readings=self.run.readings,
+                )
                 for document, where, each in zip(members, places, scored, strict=True)
             ]
             for found in stated(members, places, weighed):

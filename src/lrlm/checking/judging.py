@@ -62,13 +62,16 @@ def calibrated(
     scored: ScoredDocument,
     schema: Schema,
     calibration: Calibration,
+    *,
+    readings: float = 1.0,
 ) -> ScoredDocument:
     """Give the candidates of open relations what it costs to name an object that is not known.
 
     A model says how probable an open relation is, not which name its object has. That is what the
     facts of its type in the schema say: the share of those that have an object of this name, and
     for a name that none has, the share of new objects among them and of such names, times what
-    calibration says.
+    calibration says. Where scores are the sum of several `readings` of the text, it costs that in
+    each of them.
     """
     edges_E4, relations = scored.encoded.edges_E4, document.relations
     open_R = np.array([relation.is_open for relation in relations], dtype=bool)
@@ -96,7 +99,7 @@ def calibrated(
     )
     log_share_E = np.log(name_share_PT[place_E.reshape(-1), type_R[edges_E4[number_E, 2]]])
     score_E = scored.score_E.clone()
-    score_E[number_E] += torch.from_numpy(log_share_E)
+    score_E[number_E] += readings * torch.from_numpy(log_share_E)
     return replace(scored, score_E=score_E)
 
 

@@ -28,7 +28,7 @@ from lrlm.runs.devices import choose_device
 from lrlm.runs.pairs import PairFit, check_pair, weights_sha256
 from lrlm.runs.reading import read_linked, read_over
 from lrlm.runs.run import Run
-from lrlm.text import LinkableRelation, LinkedDocument, TokenSpace
+from lrlm.text import LinkableRelation, LinkedDocument
 
 GOLD, RIVALS = "gold mentions", "rivals of sure facts"
 """What the true sources of names are taken from."""
@@ -86,7 +86,7 @@ def fit_pair(
     right = read_over(second, first, contest.documents, left)
 
     def nats(scored: Sequence[ScoredDocument]) -> float:
-        found = contest.probabilities(scored, first.space)
+        found = contest.probabilities(scored, first)
         return -math.fsum(math.log(max(each, _LEAST)) for each in found) / max(len(found), 1)
 
     def pair_nats(weight: float) -> float:
@@ -105,7 +105,7 @@ def fit_pair(
         corpus=evaluated.folder.resolve().name,
         split=split,
         criterion=contest.criterion,
-        places=len(contest.probabilities(left, first.space)),
+        places=len(contest.probabilities(left, first)),
         nats_forward=alone,
         nats_backward=nats(right),
         nats_pair=pair_nats(weight) if weight else alone,
@@ -123,9 +123,9 @@ class _Contest:
     truths: Sequence[Callable[[JudgedDocument], list[float]]]
     """For each document, what gives the probability of the truth for every name in it."""
 
-    def probabilities(self, scored: Sequence[ScoredDocument], space: TokenSpace) -> list[float]:
+    def probabilities(self, scored: Sequence[ScoredDocument], run: Run) -> list[float]:
         """Say how probable the true source of every name is."""
-        judged = judge(self.documents, scored, space)
+        judged = judge(self.documents, scored, run.space, copy_odds=run.copy_odds)
         return [
             probability
             for truths, found in zip(self.truths, judged, strict=True)

@@ -293,6 +293,11 @@ class Run:
         return self.config.model.direction if self.partner is None else BOTH_WAYS
 
     @property
+    def readings(self) -> float:
+        """How many readings its scores are the sum of, each by its weight; 1 without a partner."""
+        return 1.0 if self.partner is None else 1.0 + self.partner.weight
+
+    @property
     def label(self) -> str:
         """What tables call the model, as "LRLM" or "LRLM (backward)"."""
         label = self.model.label
