@@ -41,6 +41,15 @@ def visit(browser: Any, place: str, **options: Any) -> Iterator[Visit]:
     visiting.close()
 
 
+def boxes_of(at: Visit, selector: str) -> list[dict[str, float]]:
+    """Say where elements are, all at the same moment: a drawing may be drawn anew at any other."""
+    script = (
+        "at => [...document.querySelectorAll(at)].map(one => one.getBoundingClientRect().toJSON())"
+    )
+    found: list[dict[str, float]] = at.page.evaluate(script, selector)
+    return found
+
+
 def link_to(**content: Any) -> str:
     """Write a link as the page writes it."""
     code = base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
@@ -108,7 +117,7 @@ def test_a_star_of_sixty_facts_can_be_read(browser: Any, place: str) -> None:
             view.locator("textarea").fill(json.dumps(topic))
             view.get_by_role("button", name="Use this topic").click()
             at.page.wait_for_selector("h2:has-text('A big topic')")
-            boxes = [text.bounding_box() for text in view.locator("svg.star .labels text").all()]
+            boxes = boxes_of(at, "svg.star .labels text")
             assert len(boxes) == 60
             assert all(box["height"] > 10 for box in boxes)
             for place_of_one, one in enumerate(boxes):
@@ -142,11 +151,11 @@ def test_long_names_and_names_from_right_to_left_stay_in_their_places(
                 at.page.wait_for_timeout(1000)
                 assert at.page.evaluate("document.documentElement.scrollWidth") <= wide, view
             at.open("topic")
-            drawing = at.page.locator("svg.star").bounding_box()
-            for each in at.page.locator("svg.star text").all():
-                box = each.bounding_box()
-                assert box["x"] >= drawing["x"] - 1
-                assert box["x"] + box["width"] <= drawing["x"] + drawing["width"] + 1
+            at.page.wait_for_selector("svg.star")
+            (drawing,) = boxes_of(at, "svg.star")
+            for box in boxes_of(at, "svg.star text"):
+                assert box["left"] >= drawing["left"] - 1
+                assert box["right"] <= drawing["right"] + 1
 
 
 def test_a_topic_is_built_by_hand(browser: Any, place: str) -> None:
