@@ -212,7 +212,7 @@ class Baselines:
         """Say what each baseline finds."""
         document = self._run.link(case.text, case.topic)
         taken = {n for each in document.mentions for n in range(each.start, each.end)}
-        types = self._known.schema.types_like({fact.type for fact in case.topic.relations})
+        types = self._known.schema.types_like([fact.type for fact in case.topic.relations])
         found: dict[str, set[Found]] = {"string": set(), "kind": set(), "word": set()}
         spans = [
             span
