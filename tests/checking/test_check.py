@@ -132,8 +132,9 @@ def test_bad_values_are_refused(model: Model, norway: Topic) -> None:
 
 
 def test_higher_odds_against_hypotheses_find_less(model: Model, norway: Topic) -> None:
-    none = model.check(TEXT, norway, calibration=Calibration(log_odds=200.0))
-    assert {str(finding.verdict) for finding in none.findings} == {"supported"}
+    text = "Norway is a country. Its capital is Trondheim."
+    assert len(model.check(text, norway).findings) == 1
+    assert not model.check(text, norway, calibration=Calibration(log_odds=200.0)).findings
 
 
 def test_most_articles_are_supported_by_their_facts(model: Model) -> None:

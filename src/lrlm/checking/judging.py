@@ -5,8 +5,7 @@ Everything here is a pure function of scored documents, whichever model or model
 Shapes: E candidate edges of a document, N its tokens.
 """
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,13 +13,13 @@ import numpy as np
 import torch
 
 from lrlm.annotation.annotation import Fact, fact_of
-from lrlm.arrays import Floats, Integers
+from lrlm.arrays import Doubles, Floats, Integers
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
 from lrlm.checking.hypotheses import kind_share, schema_for_document
 from lrlm.checking.name_spans import is_doubtful
 from lrlm.knowledge import TITLE
-from lrlm.knowledge.schema import Schema, kind_of_name
+from lrlm.knowledge.schema import NameKind, Schema, kind_of_name
 from lrlm.lattice import posteriors
 from lrlm.models import ScoredDocument, lattice_of
 from lrlm.text import LinkedDocument, TokenPlaces
@@ -78,26 +77,26 @@ def calibrated(
     number_E = np.flatnonzero(open_R[edges_E4[:, 2]])
     if not len(number_E):
         return scored
-    schema = schema_for_document(document, schema)
-    place_P2, place_E = np.unique(edges_E4[number_E, :2], axis=0, return_inverse=True)
-    types = {type_: n for n, type_ in enumerate(dict.fromkeys(each.type for each in relations))}
-    type_R = np.array([types[relation.type] for relation in relations])
-    spelling_N = calibration.spelling * scored.encoded.spelling_N.astype(np.float64)
-    through_N = np.concatenate([[0.0], spelling_N.cumsum()])
-    name_share_PT = np.array(
-        [
-            _name_shares(
-                document.text,
-                (places.starts[start], places.ends[end - 1]),
-                types,
-                schema,
-                log_new=(through_N[end] - through_N[start]) - calibration.log_odds,
-                doubt=calibration.doubt,
-            )
-            for start, end in place_P2.tolist()
-        ]
+    width = len(places.starts) + 1
+    key_P, place_E = np.unique(
+        edges_E4[number_E, 0] * width + edges_E4[number_E, 1], return_inverse=True
     )
-    log_share_E = np.log(name_share_PT[place_E.reshape(-1), type_R[edges_E4[number_E, 2]]])
+    start_P, end_P = key_P // width, key_P % width
+    types = list(dict.fromkeys(relation.type for relation in relations))
+    number_of = {type_: number for number, type_ in enumerate(types)}
+    type_R = np.array([number_of[relation.type] for relation in relations])
+    through_N = np.concatenate([[0.0], scored.encoded.spelling_N.cumsum(dtype=np.float64)])
+    log_new_P = calibration.spelling * (through_N[end_P] - through_N[start_P])
+    begin_P, stop_P = np.asarray(places.starts)[start_P], np.asarray(places.ends)[end_P - 1]
+    share_PT = _name_shares(
+        document.text,
+        list(zip(begin_P.tolist(), stop_P.tolist(), strict=True)),
+        types,
+        schema_for_document(document, schema),
+        log_new_P=log_new_P - calibration.log_odds,
+        doubt=calibration.doubt,
+    )
+    log_share_E = np.log(share_PT[place_E, type_R[edges_E4[number_E, 2]]])
     score_E = scored.score_E.clone()
     score_E[number_E] += readings * torch.from_numpy(log_share_E)
     return replace(scored, score_E=score_E)
@@ -105,32 +104,40 @@ def calibrated(
 
 def _name_shares(
     text: str,
-    place: tuple[int, int],
-    types: Iterable[str],
+    places: Sequence[tuple[int, int]],
+    types: Sequence[str],
     schema: Schema,
     *,
-    log_new: float,
+    log_new_P: Doubles,
     doubt: float,
-) -> list[float]:
-    """Say how probable a name is for an unknown object of each type.
+) -> Doubles:
+    """Say how probable the name at each place is for an unknown object of each type.
 
-    `log_new` is the log-probability of a name that nobody has, and `doubt` what is taken from it
-    where it may be no name.
+    `log_new_P` has the log-probability of a name that nobody has, and `doubt` is what is taken from
+    it where it may be no name.
     """
-    name = text[place[0] : place[1]]
-    kind = kind_of_name(name)
-    new = math.exp(log_new - (doubt if is_doubtful(text, *place, schema.names) else 0.0))
-    known = schema.names.get(name)
-    shares = []
-    for type_ in types:
-        usual = schema.types.get(type_)
-        share = max(kind_share(type_, kind, schema), _LEAST_SHARE) * new
-        if usual is not None:
-            share *= usual.unseen
-            if known is not None and type_ in known.types:
-                share += known.types[type_] / (usual.facts + usual.objects)
-        shares.append(max(share, _TINY))
-    return shares
+    names = [text[start:end] for start, end in places]
+    doubtful_P = [is_doubtful(text, start, end, schema.names) for start, end in places]
+    new_P = np.exp(log_new_P - doubt * np.array(doubtful_P))
+    kinds = list(NameKind)
+    new_TK = np.array([_shares_of_new_names(type_, kinds, schema) for type_ in types])
+    kind_P = [kinds.index(kind_of_name(name)) for name in names]
+    share_PT: Doubles = new_P[:, None] * new_TK.T[kind_P]
+    number_of = {type_: number for number, type_ in enumerate(types)}
+    for place, name in enumerate(names):
+        if name in schema.names:
+            for type_, count in schema.names[name].types.items():
+                usual = schema.types.get(type_)
+                if usual is not None and type_ in number_of:
+                    share_PT[place, number_of[type_]] += count / (usual.facts + usual.objects)
+    return np.maximum(share_PT, _TINY)
+
+
+def _shares_of_new_names(type_: str, kinds: Sequence[NameKind], schema: Schema) -> list[float]:
+    """Say how many facts of a type have an object that none had before, with each kind of name."""
+    usual = schema.types.get(type_)
+    unseen = 1.0 if usual is None else usual.unseen
+    return [unseen * max(kind_share(type_, kind, schema), _LEAST_SHARE) for kind in kinds]
 
 
 def stated(

@@ -187,6 +187,8 @@ def is_doubtful(text: str, start: int, end: int, names: Container[str]) -> bool:
     (True, False)
     """
     name = text[start:end]
-    before = text[:start].rstrip(_OPENING)
-    begins = not before or before[-1] in _SENTENCE_ENDS
+    before = start - 1
+    while before >= 0 and text[before] in _OPENING:
+        before -= 1
+    begins = before < 0 or text[before] in _SENTENCE_ENDS
     return begins and not any(map(str.isspace, name)) and name not in names and name[0].isupper()
