@@ -106,8 +106,8 @@ def _last_named(vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor) -> Te
 class ToldTopic(nn.Module):
     """What of its topic a model knows to be told at a place: not yet, or just now.
 
-    Each relation has something of several kinds, and what a kind has in all is told on a scale on
-    which the first counts most: whether there is a capital matters more than how many there are.
+    Each relation is more or less of several kinds, and what is told of a kind is whether there is
+    one of it (a noisy or): whether there is a capital matters, not how many other facts there are.
     The backbone reads it with every token, and it is added to the states that the backbone gives,
     where words are chosen: without that, training takes long to find out what it is good for.
     """
@@ -116,6 +116,8 @@ class ToldTopic(nn.Module):
         super().__init__()
         kinds = max(input_size // 2, 1)
         self.kinds = nn.Linear(vector_size, kinds)
+        nn.init.normal_(self.kinds.weight, std=0.5)  # so that relations differ from the beginning,
+        nn.init.constant_(self.kinds.bias, -2.0)  # and many of them together are not of all kinds
         told = 2 * kinds + 2
         self.to_input = nn.Linear(told, input_size, bias=False)
         self.to_state = nn.Linear(told, state_size, bias=False)
@@ -127,7 +129,7 @@ class ToldTopic(nn.Module):
 
         Gives what is added to the backbone's inputs and to its states: (B, T, …), (B, T, …).
         """
-        kinds_BRK = self.kinds(vectors_BRW).relu()
+        kinds_BRK = nn.functional.softplus(self.kinds(vectors_BRW))
         dtype = kinds_BRK.dtype
         mask_B1R = mask_BR[:, None]
         unsaid_BTR = (mask_B1R & (times_BTR == 0)).to(dtype)
@@ -136,8 +138,8 @@ class ToldTopic(nn.Module):
         is_some_BT1 = (count_BT1 > 0).to(dtype)
         told_BTK = torch.cat(
             [
-                torch.log1p(unsaid_BTR @ kinds_BRK),
-                torch.log1p(now_BTR @ kinds_BRK),
+                -torch.expm1(-(unsaid_BTR @ kinds_BRK)),
+                -torch.expm1(-(now_BTR @ kinds_BRK)),
                 is_some_BT1,
                 torch.log1p(count_BT1),
             ],
