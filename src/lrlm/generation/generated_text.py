@@ -48,10 +48,10 @@ class GeneratedText:
     The end of the text is in none of them, as it is in no perplexity.
 
     >>> topic = Topic("Norway", relations=[Relation("capital", "Oslo")])
-    >>> prompt = "Norway is a country. The capital is"
+    >>> prompt = "Norway is a country. Its capital is"
     >>> (text,) = lrlm.load().generate(topic, samples=1, prompt=prompt, greedy=True, max_length=1)
     >>> text.text
-    'Norway is a country. The capital is Oslo'
+    'Norway is a country. Its capital is Oslo'
     >>> [(piece.source, piece.type) for piece in text.pieces]
     [('prompt', None), ('relation', 'capital')]
     """
@@ -107,7 +107,7 @@ class GeneratedText:
         """Write `to_dict` as one line of JSON.
 
         >>> text.to_json()
-        '{"text":"Norway is a country. The capital is Oslo","tokens":[...}'
+        '{"text":"Norway is a country. Its capital is Oslo","tokens":[...}'
         """
         return json_text(self.to_dict())
 
