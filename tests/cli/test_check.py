@@ -44,6 +44,15 @@ def test_text_for_people(here: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "the graph says Europe" in said
 
 
+def test_the_topic_is_found_where_none_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "text.txt"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Norway")
+    assert "2 statements: 1 supported, 1 contradicted, 0 new" in said
+
+
 def test_json_and_pages(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "text.txt", "--topic", "Norway", "--format", "json"]) == 0
     content = json.loads(capsys.readouterr().out)
@@ -85,7 +94,8 @@ def test_lines_and_folders_say_the_same(
 
 
 def test_bad_input_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "what is the text about?" in refused(capsys, "text.txt")
+    (here / "words.txt").write_text("Nothing of this is known.")
+    assert "what is the text about?" in refused(capsys, "words.txt")
     assert "miniworld has no topic" in refused(capsys, "text.txt", "--topic", "Ruritania")
     assert "neither a run" in refused(capsys, "nothing.txt", "--topic", "Norway")
     assert "leave out --format" in refused(capsys, "--jsonl", "texts.jsonl", "--format", "html")

@@ -136,7 +136,7 @@ def test_stats_as_a_table(corpus: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["corpus", "stats", str(corpus)]) == 0
     output = capsys.readouterr().out
     rows = [line.split() for line in output.splitlines()]
-    assert rows[0] == ["Corpus", "rivers"]
+    assert rows[0] == ["rivers", "in", "numbers"]
     assert rows[1] == ["train", "test"]
     assert ["documents", "2", "1"] in rows
     assert ["relations", "per", "topic", "2.50", "0.00"] in rows

@@ -112,7 +112,7 @@ def test_a_page_shows_text_as_text(here: Path, capsys: pytest.CaptureFixture[str
     reader = Reader()
     reader.feed(page)
     assert not reader.tags & {"b", "i", "script", "link", "img"}
-    assert reader.types == {"@title", 'river "<i>"'}
+    assert reader.types == {"title", 'river "<i>"'}
     assert "http:" not in page
     assert "https:" not in page
 

@@ -184,7 +184,7 @@ def _texts() -> LineFormat:
     faults = {
         **_NOT_JSON,
         "no text": _json_line({"id": "a{n}", "topic": "Q1"}),
-        "no topic": _json_line({"id": "a{n}", "text": "Oslo"}),
+        "no topic that could be found": _json_line({"id": "a{n}", "text": "Nothing."}),
         "a list as id": with_(id=["a"]),
         "a line end in the id": with_(id="a\nb"),
         "a number as text": with_(text=5),

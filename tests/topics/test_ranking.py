@@ -123,7 +123,7 @@ def test_the_topic_of_a_sentence_is_found(model: Model) -> None:
 
 def test_a_text_about_several_topics_is_not_sure(model: Model) -> None:
     topics = list(miniworld_topics().values())
-    text = "The capital is Oslo. Stockholm is the capital, too, and Helsinki."
+    text = "The capital is Oslo. The capital is Stockholm. The capital is Helsinki."
     ranking = model.topics(text, topics)
     assert not ranking.is_sure
     assert {"Norway", "Sweden", "Finland"} <= {match.id for match in ranking.matches}
