@@ -8,7 +8,7 @@ import { asGiven, change, chosenModel, state } from "./state.js";
 import { formsOf } from "./topic-view.js";
 
 const DEFAULTS = {
-  seed: 0, temperature: 1, top_k: null, top_p: null, min_length: 1, max_length: 100, max_uses: null,
+  seed: 0, temperature: 0.6, top_k: null, top_p: null, min_length: 1, max_length: 100, max_uses: null,
   greedy: false, only_known_names: false, prompt: "", must_use: "",
 };
 
@@ -109,10 +109,13 @@ export function show(changed) {
   run();
 }
 
-// Only what differs from the defaults of the server is sent.
+// What begins as it is on the server is sent only where it was changed.
 function bodyOf(options) {
-  const body = { model: state.model, topic: asGiven(state.topic), seed: options.seed, max_length: options.max_length };
-  for (const name of ["temperature", "top_k", "top_p", "min_length", "max_uses", "greedy", "only_known_names", "prompt"]) {
+  const body = {
+    model: state.model, topic: asGiven(state.topic), seed: options.seed, max_length: options.max_length,
+    temperature: options.temperature,
+  };
+  for (const name of ["top_k", "top_p", "min_length", "max_uses", "greedy", "only_known_names", "prompt"]) {
     if (options[name] !== DEFAULTS[name]) body[name] = options[name];
   }
   const wishes = formsOf(options.must_use);
