@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import torch
 import uvicorn
 
 from lrlm.serving.app import create_app
@@ -73,6 +74,8 @@ def serve(
     )
     sys.setswitchinterval(_TURN_SECONDS)
     _keep_memory()
+    # One core is left to the event loop: threads that wait for it would cost more than they do.
+    torch.set_num_threads(max(1, torch.get_num_threads() - 1))
     started()
     _Server(config).run(sockets=[listening])
 
