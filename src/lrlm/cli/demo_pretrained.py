@@ -24,9 +24,9 @@ DOCUMENTS = 100
 
 TOPIC = Topic(
     "Øresund Bridge",
-    names=["Øresund Bridge", "the bridge"],
+    names=["Øresund Bridge"],
     relations=[
-        Relation("crosses", "Øresund", forms=["Øresund", "the Øresund strait"]),
+        Relation("crosses", "Øresund", forms=["Øresund", "Øresund strait"]),
         Relation("connects", "Copenhagen"),
         Relation("connects", "Malmö"),
         Relation("opened", "1 July 2000", forms=["1 July 2000", "July 2000", "2000"]),
@@ -35,6 +35,9 @@ TOPIC = Topic(
     ],
 )
 """Written by hand, as a user would: miniworld knows no bridges."""
+
+BEGINNING = "The Øresund Bridge is"
+"""What the text about it begins with, so that the language model knows what it writes about."""
 
 TEXT = (
     "The Øresund Bridge crosses the Øresund strait between Copenhagen and Malmö. Designed by Georg"
@@ -79,13 +82,14 @@ def show_pretrained(corpus: Corpus, out: Path, source: str, minutes: float) -> N
         )
     loaded = load(out / "runs" / "pretrained-lrlm")
     output.print(
-        "\nA text about a topic that was written by hand; of three, the one that uses most facts:",
+        "\nA text about a topic that was written by hand; the most probable of six:",
         highlight=False,
         soft_wrap=True,
     )
-    texts = loaded.generate(TOPIC, samples=3, seed=1, temperature=0.7, max_length=80, max_uses=1)
-    best = max(texts, key=lambda text: len({piece.object for piece in text.pieces}))
-    output.print(generated_view([best], palette=palette()))
+    texts = loaded.generate(
+        TOPIC, samples=6, seed=1, temperature=0.6, max_length=60, max_uses=1, prompt=BEGINNING
+    )
+    output.print(generated_view(texts[:1], palette=palette()))
     output.print("Which fact did each name come from?", highlight=False)
     output.print(annotation_view(loaded.annotate(TEXT, TOPIC), palette=palette()))
     others = [out / "runs" / name for name in ("vanilla", "nklm", "lrlm")]
