@@ -88,7 +88,7 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """The model: vanilla, alias, nklm or lrlm."""
+        """The model: vanilla, alias, prompted, nklm or lrlm."""
         return self.run.kind
 
     @cached_property
