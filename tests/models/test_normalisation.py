@@ -11,9 +11,20 @@ from lrlm.batching import EncodedDocument, Window
 from lrlm.batching.encoding import Copies
 from lrlm.knowledge import Topic
 from lrlm.models import NeuralKnowledgeLM, VanillaLM, document_nats
+from lrlm.text.word_space import WordSpace
 from tests.models.contract import make_model
 from tests.oracles.generation import Token, Words, enumerate_annotated, enumerate_texts
-from tests.toy import LONELY, SPELLINGS, TOPIC, VOCABULARY, collator, encode, encoder, link
+from tests.toy import (
+    LONELY,
+    SPELLINGS,
+    TOPIC,
+    VOCABULARY,
+    ToySpeller,
+    collator,
+    encode,
+    encoder,
+    link,
+)
 
 LIMIT = 3
 
@@ -52,6 +63,26 @@ def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic, *, backwar
     texts = [text for text in found.texts if text]
     documents = replace(encoder(), backward=backward).encode(
         link(" ".join(text), topic) for text in texts
+    )
+    scores = document_nats(model, collator().windows(list(documents)))
+    for text, nats in zip(texts, scores.nats_B.tolist(), strict=True):
+        assert math.exp(-nats) == pytest.approx(found.texts[text], rel=1e-6), text
+
+
+@pytest.mark.parametrize("kind", ["vanilla", "lrlm", "lrlm+named+told+summary"])
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@torch.no_grad()
+def test_all_texts_sum_to_one_where_unknown_words_repeat(kind: str, *, backward: bool) -> None:
+    model = make_model(kind, "lstm")
+    assert isinstance(model, VanillaLM)
+    window, forms = topic_window(TOPIC)
+    found = enumerate_texts(model, window, forms, LIMIT, backward=backward, repeats=True)
+    assert found.total == pytest.approx(1, abs=1e-9)
+
+    space = WordSpace(VOCABULARY, ToySpeller(), repeats=True)
+    texts = [text for text in found.texts if text]
+    documents = replace(encoder(space), backward=backward).encode(
+        link(" ".join(text), TOPIC) for text in texts
     )
     scores = document_nats(model, collator().windows(list(documents)))
     for text, nats in zip(texts, scores.nats_B.tolist(), strict=True):

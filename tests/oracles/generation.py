@@ -17,6 +17,7 @@ from torch import Tensor
 from lrlm.batching import Window
 from lrlm.models import LatentRelationLM, NeuralKnowledgeLM, VanillaLM
 from lrlm.models.nklm import fact_mask, position_log_probs
+from lrlm.text.repeats import DISCOUNT, STRENGTH
 from tests.oracles.softmax import all_log_probs
 from tests.toy import SPELLINGS, VOCABULARY, ToyFeaturiser
 
@@ -44,11 +45,13 @@ def enumerate_texts(
     limit: int,
     *,
     backward: bool = False,
+    repeats: bool = False,
 ) -> Enumeration:
     """Walk all derivations of texts of at most `limit` tokens for Vanilla LM and LRLM.
 
     `topic` is any window of one document about the topic; only its relations are used. A model that
-    reads backward writes a text from its end, and every form from its last word.
+    reads backward writes a text from its end, and every form from its last word. With `repeats`,
+    unknown words are expected again.
     """
     found = Enumeration()
 
@@ -56,7 +59,9 @@ def enumerate_texts(
     def steps(prefix: Words) -> list[tuple[Words | None, float]]:
         return [
             (piece[::-1] if backward and piece is not None else piece, chance)
-            for piece, chance in _steps(model, topic, forms, prefix, backward=backward)
+            for piece, chance in _steps(
+                model, topic, forms, prefix, backward=backward, repeats=repeats
+            )
         ]
 
     def walk(prefix: Words, probability: float) -> None:
@@ -132,6 +137,7 @@ def _steps(
     prefix: Words,
     *,
     backward: bool = False,
+    repeats: bool = False,
 ) -> Iterator[tuple[Words | None, float]]:
     """Give every next piece with its probability; None is the end of the text."""
     state_1D = state_after(model, topic, prefix, forms, backward=backward)
@@ -154,7 +160,19 @@ def _steps(
                 log_a = _form_log_probs(model, state_1D, its_forms, prefix, backward=backward)
                 for index, form in enumerate(its_forms):
                     yield form, math.exp(log_relation + log_e[0, 0, relation] + log_a[index])
-    yield from _word_steps(all_log_probs(model.words, state_1D)[0] + log_word)
+    unknown = spellings_after(prefix) if repeats else SPELLINGS
+    yield from _word_steps(all_log_probs(model.words, state_1D)[0] + log_word, unknown)
+
+
+def spellings_after(prefix: Words) -> dict[str, float]:
+    """Give the probability of every unknown word after a text in which they may stand again."""
+    before = [word for word in prefix if word not in VOCABULARY]
+    anew = (STRENGTH + DISCOUNT * len(set(before))) / (len(before) + STRENGTH)
+    chances = {word: anew * chance for word, chance in SPELLINGS.items()}
+    for word in set(before):
+        again = (before.count(word) - DISCOUNT) / (len(before) + STRENGTH)
+        chances[word] = chances.get(word, 0.0) + again
+    return chances
 
 
 def _form_log_probs(
@@ -180,12 +198,14 @@ def _form_log_probs(
     return log_probs
 
 
-def _word_steps(log_probs_V: Tensor) -> Iterator[tuple[Words | None, float]]:
+def _word_steps(
+    log_probs_V: Tensor, unknown: dict[str, float] = SPELLINGS
+) -> Iterator[tuple[Words | None, float]]:
     for word, log_prob in zip(VOCABULARY.words, log_probs_V.tolist(), strict=True):
         if word == "</s>":
             yield None, math.exp(log_prob)
         elif word == "<unk>":
-            for spelled, chance in SPELLINGS.items():
+            for spelled, chance in unknown.items():
                 yield (spelled,), math.exp(log_prob) * chance
         else:
             yield (word,), math.exp(log_prob)

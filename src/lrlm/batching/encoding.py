@@ -224,8 +224,8 @@ class Encoder:
 
     def encode_one(self, document: LinkedDocument) -> EncodedDocument:
         """Encode one document."""
-        text = self.space.encode(document)
-        return self.encode_tokens(document, text)
+        encode = self.space.encode_backward if self.backward else self.space.encode
+        return self.encode_tokens(document, encode(document))
 
     def encode_tokens(self, document: LinkedDocument, text: EncodedText) -> EncodedDocument:
         """Encode a document whose text is in tokens already."""

@@ -310,9 +310,9 @@ class _RememberedSpellings:
         self._spellings = spellings
         self._taken: list[str] = []
 
-    def take(self) -> tuple[str, float]:
-        """Give the next word, and the log-probability of its spelling."""
-        word, log_prob = self._spellings.take()
+    def take(self, before: Sequence[str] = ()) -> tuple[str, float]:
+        """Give the next word, and its log-probability among unknown words."""
+        word, log_prob = self._spellings.take(before)
         self._taken.append(word)
         return word, log_prob
 

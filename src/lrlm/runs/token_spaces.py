@@ -88,7 +88,7 @@ class VocabularyConfig(TokenSpaceConfig):
     """Which words of the training text have an id; the others are unknown and are spelled.
 
     >>> VocabularyConfig(min_count=2, size=10_000)
-    VocabularyConfig(min_count=2, size=10000)
+    VocabularyConfig(min_count=2, size=10000, repeats=False)
     """
 
     name: ClassVar[str] = "words"
@@ -98,6 +98,9 @@ class VocabularyConfig(TokenSpaceConfig):
     """Words that occur fewer times in the training text are unknown."""
     size: int | None = None
     """Keep at most this many words, the most frequent ones; none for all."""
+    repeats: bool = False
+    """Whether an unknown word that a text has had before is expected again, instead of being
+    spelled anew each time (not in the paper)."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
@@ -109,7 +112,12 @@ class VocabularyConfig(TokenSpaceConfig):
         """Keep the frequent words of the training text."""
         del backbone
         vocabulary = corpus.words.cut(min_count=self.min_count, size=self.size)
-        return _word_space(vocabulary, features, log_unknown_mass(_speller(features), vocabulary))
+        log_unknown = log_unknown_mass(_speller(features), vocabulary)
+        return self._space(vocabulary, features, log_unknown)
+
+    def _space(self, vocabulary: Vocabulary, features: Features, log_unknown: float) -> WordSpace:
+        speller = UnknownWordSpeller(_speller(features), vocabulary, log_unknown=log_unknown)
+        return WordSpace(vocabulary, speller, repeats=self.repeats)
 
     def save(self, space: TokenSpace, folder: Path) -> None:
         """Write the vocabulary."""
@@ -137,7 +145,7 @@ class VocabularyConfig(TokenSpaceConfig):
                 f"{folder}: 'log_unknown' in its manifest must be finite and at most 0, not"
                 f" {log_unknown}; train the run again"
             )
-        return _word_space(Vocabulary.read(folder / VOCABULARY), features, log_unknown)
+        return self._space(Vocabulary.read(folder / VOCABULARY), features, log_unknown)
 
     def advice(self, corpus: Corpus) -> str | None:
         """Say so where many words are unknown only because they are rare."""
@@ -200,11 +208,6 @@ class SubwordConfig(TokenSpaceConfig):
         """Take the tokens of the backbone."""
         del folder, manifest, features
         return self._space(backbone)
-
-
-def _word_space(vocabulary: Vocabulary, features: Features, log_unknown: float) -> WordSpace:
-    speller = UnknownWordSpeller(_speller(features), vocabulary, log_unknown=log_unknown)
-    return WordSpace(vocabulary, speller)
 
 
 def _speller(features: Features) -> Any:

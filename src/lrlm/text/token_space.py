@@ -132,8 +132,11 @@ class Speller(Protocol):
 class Spellings(Protocol):
     """A supply of randomly spelled words for the texts of one call."""
 
-    def take(self) -> tuple[str, float]:
-        """Give the next word, and the log-probability of its spelling."""
+    def take(self, before: Sequence[str] = ()) -> tuple[str, float]:
+        """Give the next word, and its log-probability among unknown words.
+
+        `before` are the unknown words that its text has so far.
+        """
 
 
 class GrowingText(ABC):
@@ -218,6 +221,13 @@ class TokenSpace(ABC):
         >>> len(encoded.tokens_N), encoded.edges_E4.tolist()
         (5, [[3, 4, 1, 0]])
         """
+
+    def encode_backward(self, document: LinkedDocument) -> EncodedText:
+        """Do the same for a text that will be read from its end, with the tokens in their order.
+
+        Spellings are those of a reader who knows the words after a place, not those before it.
+        """
+        return self.encode(document)
 
     def encode_written(self, document: LinkedDocument, text: GrowingText) -> EncodedText:
         """Do the same for a text that was generated, in just the tokens that it was written in."""

@@ -15,6 +15,7 @@ from lrlm.text.document import LinkedDocument
 from lrlm.text.forms import SurfaceForm
 from lrlm.text.joining import Joiner, copied_tokens
 from lrlm.text.natural_text import came_in_words
+from lrlm.text.repeats import UnknownSoFar, with_repeats
 from lrlm.text.token_space import (
     EncodedText,
     GrowingText,
@@ -34,10 +35,14 @@ class WordSpace(TokenSpace):
 
     unknown_id: int
 
-    def __init__(self, vocabulary: Vocabulary, speller: Speller) -> None:
-        """`speller` is the distribution over words outside the vocabulary."""
+    def __init__(self, vocabulary: Vocabulary, speller: Speller, *, repeats: bool = False) -> None:
+        """`speller` is the distribution over words outside the vocabulary.
+
+        With `repeats`, those that a text has had before are expected again.
+        """
         self.vocabulary = vocabulary
         self.speller = speller
+        self.repeats = repeats
         self.size = len(vocabulary)
         self.end_id = vocabulary.end_id
         self.unknown_id = vocabulary.unknown_id
@@ -45,12 +50,25 @@ class WordSpace(TokenSpace):
 
     def encode(self, document: LinkedDocument) -> EncodedText:
         """Look up every word, and spell those without an id."""
+        return self._encode(document)
+
+    def encode_backward(self, document: LinkedDocument) -> EncodedText:
+        """Do the same for a reader who begins with the last word."""
+        return self._encode(document, backward=True)
+
+    def _encode(self, document: LinkedDocument, *, backward: bool = False) -> EncodedText:
         words = document.tokens.words
         ids = np.array(self.vocabulary.encode(words), dtype=np.int64)
         spelling = np.zeros(len(words), dtype=np.float32)
         unknown = np.flatnonzero(ids == self.unknown_id).tolist()
+        if backward:
+            unknown.reverse()
         if unknown:
-            spelling[unknown] = self.speller.log_probs([words[index] for index in unknown])
+            spelled = [words[index] for index in unknown]
+            log_spelling = self.speller.log_probs(spelled)
+            spelling[unknown] = (
+                with_repeats(spelled, log_spelling) if self.repeats else log_spelling
+            )
         mentions = document.mentions
         return EncodedText(
             tokens_N=ids,
@@ -93,7 +111,13 @@ class WordSpace(TokenSpace):
         self, *, seed: int, temperature: float = 1.0, capitals: bool = True
     ) -> "SpellingPool":
         """Give a supply of words outside the vocabulary, spelled by the character model."""
-        return SpellingPool(self.speller, seed=seed, temperature=temperature, capitals=capitals)
+        return SpellingPool(
+            self.speller,
+            seed=seed,
+            temperature=temperature,
+            capitals=capitals,
+            repeats=self.repeats,
+        )
 
     def words_to_spell(self, words: AbstractSet[str]) -> set[str]:
         """Give the words outside the vocabulary."""
@@ -101,11 +125,12 @@ class WordSpace(TokenSpace):
 
     def prepared_for(self, words: AbstractSet[str]) -> "WordSpace":
         """Spell the unknown ones among some words at once: faster than text by text."""
-        return WordSpace(self.vocabulary, SpelledWords(self.speller, self.words_to_spell(words)))
+        spelled = SpelledWords(self.speller, self.words_to_spell(words))
+        return WordSpace(self.vocabulary, spelled, repeats=self.repeats)
 
     def with_speller(self, change: Callable[[Speller], Speller]) -> "WordSpace":
         """Give the same vocabulary with another distribution over unknown words."""
-        return WordSpace(self.vocabulary, change(self.speller))
+        return WordSpace(self.vocabulary, change(self.speller), repeats=self.repeats)
 
 
 class SpelledWords:
@@ -139,21 +164,52 @@ class SpelledWords:
 class SpellingPool:
     """A supply of randomly spelled words.
 
-    How an unknown word is spelled does not depend on the text around it, so many words are spelled
-    at once, before it is known where they will stand.
+    How a new word is spelled does not depend on the text around it, so many words are spelled at
+    once, before it is known where they will stand.
     """
 
     def __init__(
-        self, speller: Speller, *, seed: int, temperature: float = 1.0, capitals: bool = True
+        self,
+        speller: Speller,
+        *,
+        seed: int,
+        temperature: float = 1.0,
+        capitals: bool = True,
+        repeats: bool = False,
     ) -> None:
+        """With `repeats`, a word may also be one that its text has had before."""
         self._speller = speller
+        self._repeats = repeats
         self._generator = torch.Generator().manual_seed(seed)
         self._temperature = temperature
         self._capitals = capitals
         self._words: deque[tuple[str, float]] = deque()
 
-    def take(self) -> tuple[str, float]:
-        """Give the next word, and log P(spelling | unknown) under the model itself."""
+    def take(self, before: Sequence[str] = ()) -> tuple[str, float]:
+        """Give the next word, and log P(word | unknown) under the model itself.
+
+        `before` are the unknown words that its text has so far.
+        """
+        if not self._repeats:
+            return self._new()
+        so_far = UnknownSoFar(before)
+        word = self._drawn_again(so_far)
+        if word is None:
+            word, log_spelling = self._new()
+        else:
+            log_spelling = float(self._speller.log_probs([word])[0])
+        return word, so_far.log_prob(word, log_spelling)
+
+    def _drawn_again(self, so_far: UnknownSoFar) -> str | None:
+        """Draw one of the words of a text, None for a new one."""
+        left = float(torch.rand((), generator=self._generator, dtype=torch.float64))
+        for word in so_far.times:
+            left -= so_far.share(word)
+            if left < 0:
+                return word if self._capitals or word == word.lower() else None
+        return None
+
+    def _new(self) -> tuple[str, float]:
         if not self._words:
             words = self._speller.sample(
                 _SPELLED_AT_ONCE,
@@ -204,7 +260,8 @@ class WordByWord(GrowingText):
                 self._joiner.add(copied)
             return None
         if token == self._vocabulary.unknown_id:
-            word, log_spelling = self._spellings.take()
+            unknown = [word for word in self.tokens if word not in self._vocabulary]
+            word, log_spelling = self._spellings.take(unknown)
         else:
             word = self._vocabulary.words[token]
         self._joiner.add(word)
