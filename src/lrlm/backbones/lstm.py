@@ -5,6 +5,7 @@ still being read, S steps of a piece of the window.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -123,11 +124,13 @@ class LstmBackbone(Backbone):
         before = state.select(order_B)
 
         hidden, cells = [], []
-        for layer, *last in zip(self.layers, before.hidden_LBD, before.cells_LBD, strict=True):
-            values_TBI = dropout(values_TBI, self.config.dropout, self.training)
-            values_TBI, hidden_BD, cells_BD = _read(layer, values_TBI, lengths, *last)
-            hidden.append(hidden_BD)
-            cells.append(cells_BD)
+        with _own_precision(values_TBI.device):
+            values_TBI = values_TBI.to(before.hidden_LBD.dtype)
+            for layer, *last in zip(self.layers, before.hidden_LBD, before.cells_LBD, strict=True):
+                values_TBI = dropout(values_TBI, self.config.dropout, self.training)
+                values_TBI, hidden_BD, cells_BD = _read(layer, values_TBI, lengths, *last)
+                hidden.append(hidden_BD)
+                cells.append(cells_BD)
 
         place_B = torch.argsort(order_B)
         outputs_TBD = dropout(values_TBI, self.config.dropout, self.training)
@@ -138,6 +141,15 @@ class LstmBackbone(Backbone):
     def stepper(self) -> "LstmStepper":
         """Give a function that reads one token a row, without what only windows need."""
         return LstmStepper(list(self.layers))
+
+
+def _own_precision(device: torch.device) -> AbstractContextManager[object]:
+    """Give a block in which a CPU computes in the weights' own numbers, whatever is around it.
+
+    The fused LSTM lays out its weights anew for every piece that it reads in bfloat16, which takes
+    longer than what is gained.
+    """
+    return torch.autocast("cpu", enabled=False) if device.type == "cpu" else nullcontext()
 
 
 def _read(

@@ -12,7 +12,7 @@ from lrlm.runs.token_spaces import TokenSpaceConfig, VocabularyConfig
 PLATEAU = "plateau"
 COSINE = "cosine"
 SCHEDULES = (PLATEAU, COSINE)
-PRECISIONS = ("auto", "float32", "bfloat16")
+PRECISIONS = ("auto", "float32", "bfloat16", "fastest")
 
 _MOST = 1_000_000
 """Documents of a batch, or tokens of a window."""
@@ -54,7 +54,8 @@ class TrainingConfig:
     seed: int = 1
     """Seed of the initial weights, of dropout, and of the order of the documents."""
     precision: str = "auto"
-    """float32, bfloat16 where that is safe, or auto: bfloat16 on GPUs that support it."""
+    """float32, bfloat16 where that is safe, auto: bfloat16 on GPUs that support it, or fastest: also
+    on CPUs that multiply faster in it."""
     device: str = "auto"
     """cpu, cuda, cuda:1 …, or auto: cuda where there is one."""
     validation_batch_size: int = 60

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import nn
 
+from lrlm.backbones.fast_cpu import is_made_for_bfloat16
 from lrlm.errors import InputError
 
 
@@ -47,12 +48,18 @@ class Precision:
 
     def __init__(self, name: str, device: torch.device, model: nn.Module) -> None:
         """`name` is one of `PRECISIONS`; what the device cannot compute is refused."""
-        if name == "auto":
-            is_made_for_it = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        if name in ("auto", "fastest"):
+            is_made_for_it = (
+                is_made_for_bfloat16()
+                if device.type == "cpu" and name == "fastest"
+                else device.type == "cuda" and torch.cuda.is_bf16_supported()
+            )
             name = "bfloat16" if is_made_for_it else "float32"
         self.name = name
         self._device = device
-        # Not every processor has the fused LSTM in bfloat16, and there is no list of those.
+        if device.type == "cpu":
+            return
+        # Not every GPU has the fused LSTM in bfloat16, and there is no list of those.
         lstms = (module for module in model.modules() if isinstance(module, nn.LSTM))
         for lstm in itertools.islice(lstms, 1):
             try:
