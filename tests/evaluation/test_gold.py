@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrlm.corpora import GoldMention, LinkedDocument
 from lrlm.evaluation import Claim, Counts, Level, Tally, every_candidate, longest_match
-from lrlm.evaluation.gold import THRESHOLDS, gold_mentions, match_strings
+from lrlm.evaluation.gold import THRESHOLDS, contested_places, gold_mentions, match_strings
 from lrlm.knowledge import Relation, Topic
 from tests.oracles import gold as oracle
 from tests.toy import link
@@ -155,3 +155,27 @@ def test_counts_are_those_of_comparing_each_with_each(
     for level, found in tally.counts(threshold).items():
         expected = oracle.counts(said, gold, level.value, threshold)
         assert (found.claimed, found.right, found.gold) == expected
+
+
+def test_places_are_contested_where_candidates_compete_or_words_are_plain_elsewhere() -> None:
+    first = replace(document(*GOLD), id="first")
+    assert contested_places([first]) == {
+        "first": [(0, 1), (2, 3), (4, 6), (7, 9)],
+    }
+    # "Rome" is a candidate of one relation alone: a mention here, and plain in another text.
+    rome = replace(link("Rome .", PARIS), id="rome", gold=(GoldMention(0, 1, "twin", "Rome"),))
+    plain = replace(link("in Rome .", PARIS), id="plain", gold=())
+    assert contested_places([rome]) == {"rome": []}
+    assert contested_places([rome, plain]) == {"rome": [(0, 1)], "plain": [(1, 2)]}
+    assert contested_places([link(TEXT, PARIS)]) == {}  # nothing is known of its mentions
+
+
+def test_contested_mentions_and_their_ceiling() -> None:
+    rome = replace(link("Rome .", PARIS), id="rome", gold=(GoldMention(0, 1, "twin", "Rome"),))
+    found = match_strings([replace(document(*GOLD), id="first"), rome]).contested
+    # "met" touches no candidate, and "Rome" is not contested.
+    assert found.mentions == {Level.SPAN: 4, Level.OBJECT: 4, Level.RELATION: 3}
+    assert found.oracle[Level.SPAN] == Counts(4, 4, 4)
+    assert found.oracle[Level.OBJECT] == Counts(4, 4, 4)
+    assert found.oracle[Level.RELATION] == Counts(2, 2, 3)  # "rival" is no type of the topic
+    assert found.longest_match[Level.OBJECT] == Counts(4, 4, 4)

@@ -17,9 +17,10 @@ from lrlm.evaluation import (
     annotation_quality,
     relation_bins,
 )
-from lrlm.evaluation.gold import LevelCounts
+from lrlm.evaluation.gold import ContestedMentions, LevelCounts
 from lrlm.models import MODELS
 from lrlm.report.evaluation_tables import (
+    contested_sheet,
     evaluation_sheets,
     gold_sheet,
     labels,
@@ -175,11 +176,16 @@ def mentions(*, typed: int = 1000, right: int = 900, without_fact: int = 0) -> G
         without_fact=without_fact,
         every_candidate=counts(1800, right),
         longest_match=counts(1000, 800),
+        contested=ContestedMentions(
+            dict.fromkeys(Level, 200), counts(180, 120, 200), counts(190, 190, 200)
+        ),
     )
 
 
 QUALITY = GoldQuality(
-    best_path=counts(900, 850), by_threshold={0.3: counts(950, 850), 0.6: counts(0, 0)}
+    best_path=counts(900, 850),
+    by_threshold={0.3: counts(950, 850), 0.6: counts(0, 0)},
+    contested=counts(180, 150, 200),
 )
 
 
@@ -197,6 +203,15 @@ def test_all_methods_stand_side_by_side() -> None:
     ]
     assert rows[1] == ["span", "longest match", "1,000", "1,000", "800", "0.800", "0.800", "0.800"]
     assert [row[1].text for row in sheet.rows if row[-1].is_best] == ["LRLM"] * 3
+
+
+def test_contested_mentions_have_a_ceiling_that_is_not_among_the_best() -> None:
+    sheet = contested_sheet(mentions().contested, {"LRLM": QUALITY}, "towns, test")
+    rows = texts(sheet)
+    assert [row[1] for row in rows] == ["longest match", "LRLM", "the ceiling"] * 3
+    assert rows[1] == ["span", "LRLM", "200", "180", "150", "0.833", "0.750", "0.789"]
+    assert [row[1].text for row in sheet.rows if row[-1].is_best] == ["LRLM"] * 3
+    assert "several candidates compete" in " ".join(sheet.notes)
 
 
 def test_the_notes_say_what_is_not_found_and_not_counted() -> None:
@@ -226,8 +241,9 @@ def test_the_curve_has_a_row_for_each_threshold() -> None:
 def test_they_are_among_the_tables_of_an_evaluation() -> None:
     runs = result("vanilla", 12), result("lrlm", 10, gold=QUALITY)
     titles = [sheet.title for sheet in evaluation_sheets(evaluation(*runs, gold=mentions()))]
-    assert titles[-2:] == [
+    assert titles[-3:] == [
         "Gold mentions of towns, test",
+        "Contested gold mentions of towns, test",
         "Gold mentions by the least probability of a claim, LRLM, LSTM, towns, test",
     ]
     assert not any("Gold" in sheet.title for sheet in evaluation_sheets(evaluation(*runs)))

@@ -1,4 +1,4 @@
-"""Unknown words that a text has had before are expected again, with probabilities that sum to one."""
+"""Unknown words that a text has had before are expected again; all that may come sum to one."""
 
 import math
 from itertools import product

@@ -209,34 +209,11 @@ class _Layer(nn.Module):
         distance_bias_HA: Tensor,
     ) -> Tensor:
         """Read values in the light of what can be seen: (B, T, D)."""
+        read_BTD = values_BTD
         if self.config.pre_norm:
-            values_BTD = values_BTD + self._attended(
-                self.attention_norm(values_BTD),
-                self.attention_norm(seen_BKD),
-                distances_KD,
-                hidden_BTK,
-                content_bias_HA,
-                distance_bias_HA,
-            )
-            return values_BTD + self._fed_forward(self.feed_forward_norm(values_BTD))
-        attended_BTD = self._attended(
-            values_BTD, seen_BKD, distances_KD, hidden_BTK, content_bias_HA, distance_bias_HA
-        )
-        values_BTD = self.attention_norm(values_BTD + attended_BTD)
-        normed: Tensor = self.feed_forward_norm(values_BTD + self._fed_forward(values_BTD))
-        return normed
-
-    def _attended(
-        self,
-        values_BTD: Tensor,
-        seen_BKD: Tensor,
-        distances_KD: Tensor,
-        hidden_BTK: Tensor,
-        content_bias_HA: Tensor,
-        distance_bias_HA: Tensor,
-    ) -> Tensor:
+            read_BTD, seen_BKD = self.attention_norm(values_BTD), self.attention_norm(seen_BKD)
         heads, size = self.config.heads, self.config.head_size
-        query_BTHA = self.query(values_BTD).unflatten(2, (heads, size))
+        query_BTHA = self.query(read_BTD).unflatten(2, (heads, size))
         key_BKHA, value_BKHA = self.key_value(seen_BKD).unflatten(2, (2, heads, size)).unbind(2)
         distance_KHA = self.distance(distances_KD).unflatten(1, (heads, size))
         by_content_BHTK = torch.einsum("bthd,bkhd->bhtk", query_BTHA + content_bias_HA, key_BKHA)
@@ -247,7 +224,12 @@ class _Layer(nn.Module):
         weights_BHTK = scores_BHTK.masked_fill(hidden_BTK[:, None], -torch.inf).softmax(3)
         weights_BHTK = dropout(weights_BHTK, self.config.attention_dropout, self.training)
         mixed_BTHA = torch.einsum("bhtk,bkhd->bthd", weights_BHTK, value_BKHA)
-        return self._dropout(self.output(mixed_BTHA.flatten(2)))
+        values_BTD = values_BTD + self._dropout(self.output(mixed_BTHA.flatten(2)))
+        if self.config.pre_norm:
+            return values_BTD + self._fed_forward(self.feed_forward_norm(values_BTD))
+        values_BTD = self.attention_norm(values_BTD)
+        normed: Tensor = self.feed_forward_norm(values_BTD + self._fed_forward(values_BTD))
+        return normed
 
     def _fed_forward(self, values_BTD: Tensor) -> Tensor:
         widened = self._dropout(self.widen(values_BTD).relu())

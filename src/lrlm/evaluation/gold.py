@@ -9,7 +9,7 @@ that agrees with what is known of it is neither right nor wrong there.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lrlm.evaluation.judged import JudgedDocument
 from lrlm.text import GoldMention, LinkedDocument, Mention
@@ -93,6 +93,12 @@ class Tally:
                 elif not any(_agrees(key, other) for other in open_):
                     self._wrong[level].append(probability)
 
+    def add_right(self, claims: Iterable[Claim], gold: Sequence[GoldMention]) -> None:
+        """Add those claims alone that are gold mentions at a level."""
+        for level in Level:
+            known, _ = _known_and_open(gold, level)
+            self._right[level] += [1.0] * len(known & {_key(claim, level) for claim in claims})
+
     def counts(self, threshold: float = 0.0) -> dict[Level, Counts]:
         """Count the claims that are at least as probable as a threshold."""
         found = {}
@@ -111,6 +117,22 @@ class GoldQuality:
     """What the most probable segmentation of each document claims."""
     by_threshold: Mapping[float, LevelCounts]
     """Everything that is at least so probable is claimed."""
+    contested: LevelCounts
+    """What the most probable segmentations claim in contested places."""
+
+
+@dataclass(frozen=True)
+class ContestedMentions:
+    """The gold mentions of contested places: where strings alone do not decide.
+
+    A place is contested where several candidates of span, object or relation compete, or where the
+    same words are a mention in one text and none in another.
+    """
+
+    mentions: Mapping[Level, int]
+    longest_match: LevelCounts
+    oracle: LevelCounts
+    """Just those candidates are claimed that are gold mentions: no annotation can be better."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +148,7 @@ class GoldMentions:
     """Each candidate is claimed: no recall can be higher."""
     longest_match: LevelCounts
     """From left to right, the longest candidate that starts at a token."""
+    contested: ContestedMentions
 
     def unreachable(self, level: Level) -> int:
         """Count the gold mentions that no candidate is."""
@@ -139,6 +162,8 @@ class GoldJudge:
         """Take all documents that will be judged."""
         total = gold_mentions(documents)
         self._best_path, self._posterior = Tally(total), Tally(total)
+        self._places = contested_places(documents)
+        self._contested = Tally(gold_mentions(documents, within=self._places))
 
     def add(self, document: LinkedDocument, judged: JudgedDocument) -> None:
         """Judge one document: its most probable segmentation, and every candidate's posterior."""
@@ -157,13 +182,67 @@ class GoldJudge:
             }
             self._best_path.add(dict.fromkeys(claims, 1.0), gold)
             self._posterior.add(posterior, gold)
+            places = self._places[document.id]
+            self._contested.add(
+                dict.fromkeys(_touching(claims, places), 1.0), _touching(gold, places)
+            )
 
     def quality(self) -> GoldQuality:
         """Give how well all claims agree with the gold mentions."""
         return GoldQuality(
             best_path=self._best_path.counts(),
             by_threshold={t: self._posterior.counts(t) for t in THRESHOLDS},
+            contested=self._contested.counts(),
         )
+
+
+Place = tuple[int, int]
+"""Words `[start, end)` that overlapping candidates cover together."""
+
+
+def contested_places(documents: Iterable[LinkedDocument]) -> dict[str, list[Place]]:
+    """Find the places of each document, by its id, where strings alone do not decide."""
+    annotated = [document for document in documents if document.gold is not None]
+    mentioned: set[tuple[str, ...]] = set()
+    plain: set[tuple[str, ...]] = set()
+    for document in annotated:
+        gold = {(each.start, each.end) for each in document.gold or ()}
+        for start, end in {(each.start, each.end) for each in document.mentions}:
+            words = tuple(document.tokens.words[start:end])
+            (mentioned if (start, end) in gold else plain).add(words)
+    ambiguous = mentioned & plain
+    found: dict[str, list[Place]] = {}
+    for document in annotated:
+        found[document.id] = [
+            (start, end)
+            for start, end, claims in _overlapping(every_candidate(document))
+            if len(claims) > 1 or tuple(document.tokens.words[start:end]) in ambiguous
+        ]
+    return found
+
+
+def _overlapping(claims: Iterable[Claim]) -> list[tuple[int, int, list[Claim]]]:
+    """Put claims together that overlap, directly or through others, with what they cover."""
+    groups: list[tuple[int, int, list[Claim]]] = []
+    for claim in sorted(claims):
+        if groups and claim.start < groups[-1][1]:
+            start, end, members = groups[-1]
+            groups[-1] = (start, max(end, claim.end), [*members, claim])
+        else:
+            groups.append((claim.start, claim.end, [claim]))
+    return groups
+
+
+M = TypeVar("M", Claim, GoldMention)
+
+
+def _touching(mentions: Iterable[M], places: Sequence[Place]) -> list[M]:
+    """Give the mentions that touch one of some places."""
+    return [
+        mention
+        for mention in mentions
+        if any(mention.start < end and start < mention.end for start, end in places)
+    ]
 
 
 def every_candidate(document: LinkedDocument) -> list[Claim]:
@@ -209,15 +288,37 @@ def match_strings(documents: Sequence[LinkedDocument]) -> GoldMentions:
         without_fact=mentions_without_fact(annotated),
         every_candidate=every.counts(),
         longest_match=longest.counts(),
+        contested=_contested(annotated),
     )
 
 
-def gold_mentions(documents: Iterable[LinkedDocument]) -> dict[Level, int]:
-    """Count the gold mentions that say what a level compares; equal ones are one."""
+def _contested(annotated: Sequence[LinkedDocument]) -> ContestedMentions:
+    places = contested_places(annotated)
+    total = gold_mentions(annotated, within=places)
+    longest, oracle = Tally(total), Tally(total)
+    for document in annotated:
+        here = places[document.id]
+        gold = _touching(document.gold or (), here)
+        longest.add(dict.fromkeys(_touching(longest_match(document), here), 1.0), gold)
+        claims = _touching(every_candidate(document), here)
+        oracle.add_right(claims, gold)
+    return ContestedMentions(total, longest.counts(), oracle.counts())
+
+
+def gold_mentions(
+    documents: Iterable[LinkedDocument], *, within: Mapping[str, Sequence[Place]] | None = None
+) -> dict[Level, int]:
+    """Count the gold mentions that say what a level compares; equal ones are one.
+
+    With `within`, those that touch one of these places of their document.
+    """
     total = dict.fromkeys(Level, 0)
     for document in documents:
+        gold = document.gold or ()
+        if within is not None:
+            gold = tuple(_touching(gold, within.get(document.id, ())))
         for level in Level:
-            total[level] += len(_known_and_open(document.gold or (), level)[0])
+            total[level] += len(_known_and_open(gold, level)[0])
     return total
 
 

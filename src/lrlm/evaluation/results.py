@@ -222,6 +222,11 @@ def _gold_mentions(found: GoldMentions) -> dict[str, Any]:
         "without_fact": found.without_fact,
         "every_candidate": _levels(found.every_candidate),
         "longest_match": _levels(found.longest_match),
+        "contested": {
+            "mentions": {level.value: count for level, count in found.contested.mentions.items()},
+            "longest_match": _levels(found.contested.longest_match),
+            "oracle": _levels(found.contested.oracle),
+        },
     }
 
 
@@ -232,6 +237,7 @@ def _gold_quality(quality: GoldQuality) -> dict[str, Any]:
             {"threshold": threshold, **_levels(counts)}
             for threshold, counts in quality.by_threshold.items()
         ],
+        "contested": _levels(quality.contested),
     }
 
 

@@ -1,10 +1,18 @@
 """The tables of an evaluation: perplexity, bins of relations, annotation, gold and mentions."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 from lrlm.evaluation.annotation_quality import Verdict, Way
 from lrlm.evaluation.document_scores import Spelling
-from lrlm.evaluation.gold import Counts, GoldMentions, GoldQuality, Level, LevelCounts
+from lrlm.evaluation.gold import (
+    ContestedMentions,
+    Counts,
+    GoldMentions,
+    GoldQuality,
+    Level,
+    LevelCounts,
+)
 from lrlm.evaluation.mentions import MentionCounts, MentionStatistics
 from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.look import counted
@@ -158,6 +166,7 @@ def gold_sheets(evaluation: Evaluation) -> list[Sheet]:
     silent = [label for label, run in named if run.gold is None]
     return [
         gold_sheet(evaluation.gold, judged, silent, where, odds),
+        contested_sheet(evaluation.gold.contested, judged, where),
         *(threshold_sheet(label, quality, where) for label, quality in judged.items()),
     ]
 
@@ -175,17 +184,49 @@ def gold_sheet(
         "longest match": gold.longest_match,
         **{label: quality.best_path for label, quality in judged.items()},
     }
+    notes = _gold_notes(gold, silent, any_model=bool(judged))
+    if odds:
+        notes.append(f"Odds of copying, in nats a token: {'; '.join(odds)}.")
+    return _gold_table(f"Gold mentions of {where}", methods, notes)
+
+
+def contested_sheet(
+    contested: ContestedMentions, judged: dict[str, GoldQuality], where: str
+) -> Sheet:
+    """Lay out the same for the places where strings alone do not decide, and the ceiling there."""
+    methods: dict[str, LevelCounts] = {
+        "longest match": contested.longest_match,
+        **{label: quality.contested for label, quality in judged.items()},
+    }
+    notes = [
+        "contested: several candidates compete, or the same words are elsewhere no mention.",
+        f"{_ORACLE}: just those candidates that are gold mentions; no annotation can do better.",
+    ]
+    ceiling = {_ORACLE: contested.oracle}
+    return _gold_table(f"Contested gold mentions of {where}", methods, notes, beside=ceiling)
+
+
+_ORACLE = "the ceiling"
+
+
+def _gold_table(
+    title: str,
+    methods: Mapping[str, LevelCounts],
+    notes: Sequence[str],
+    *,
+    beside: Mapping[str, LevelCounts] | None = None,
+) -> Sheet:
+    """Lay out methods level by level; those `beside` are not among the best ones."""
     rows = []
     for level in Level:
         best = max((counts[level].f1 or 0.0) for counts in methods.values())
         rows += [
             _gold_row(level.value, name, counts[level], best) for name, counts in methods.items()
         ]
-    notes = _gold_notes(gold, silent, any_model=bool(judged))
-    if odds:
-        notes.append(f"Odds of copying, in nats a token: {'; '.join(odds)}.")
+        for name, counts in (beside or {}).items():
+            rows.append(_gold_row(level.value, name, counts[level], math.inf))
     return Sheet(
-        f"Gold mentions of {where}",
+        title,
         ("level", "annotation", "gold", "claimed", "right", "precision", "recall", "F1"),
         rows,
         text_columns=2,

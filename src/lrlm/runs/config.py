@@ -54,8 +54,8 @@ class TrainingConfig:
     seed: int = 1
     """Seed of the initial weights, of dropout, and of the order of the documents."""
     precision: str = "auto"
-    """float32, bfloat16 where that is safe, auto: bfloat16 on GPUs that support it, or fastest: also
-    on CPUs that multiply faster in it."""
+    """float32, bfloat16 where that is safe, auto: bfloat16 on GPUs that support it, or fastest:
+    also on CPUs that multiply faster in it."""
     device: str = "auto"
     """cpu, cuda, cuda:1 …, or auto: cuda where there is one."""
     validation_batch_size: int = 60

@@ -61,9 +61,7 @@ def with_repeats(words: Sequence[str], log_spelling_U: Floats) -> Floats:
     """Give the log-probability of each unknown word of a text, given those before it: (U,)."""
     before = UnknownSoFar()
     log_probs_U = np.empty(len(words), dtype=np.float32)
-    for place, (word, log_spelling) in enumerate(
-        zip(words, log_spelling_U.tolist(), strict=True)
-    ):
+    for place, (word, log_spelling) in enumerate(zip(words, log_spelling_U.tolist(), strict=True)):
         log_probs_U[place] = before.log_prob(word, log_spelling)
         before.add(word)
     return log_probs_U
