@@ -37,15 +37,9 @@ class TestTransformerXl(BackboneContract):
         return TransformerXlBackbone(small(dropout=dropout), INPUT_SIZE)
 
 
-class TestTransformerXlWithNormsBefore(BackboneContract):
-    def build(self, *, dropout: float = 0.0) -> TransformerXlBackbone:
-        return TransformerXlBackbone(small(dropout=dropout, pre_norm=True), INPUT_SIZE)
-
-
-@pytest.mark.parametrize("pre_norm", [False, True])
 @pytest.mark.parametrize(("input_size", "model_size"), [(5, 6), (6, 6), (5, 7)])
-def test_equals_attention_in_loops(input_size: int, model_size: int, *, pre_norm: bool) -> None:
-    backbone = build(input_size, model_size=model_size, pre_norm=pre_norm)
+def test_equals_attention_in_loops(input_size: int, model_size: int) -> None:
+    backbone = build(input_size, model_size=model_size)
     inputs = random_inputs(2, 9, width=input_size)
     expected = torch.stack([read_document(backbone, row) for row in inputs])
     outputs, _ = backbone(inputs, torch.tensor([9, 9]), backbone.initial_state(2))

@@ -11,8 +11,6 @@ from lrlm.backbones import TransformerXlBackbone
 def read_document(backbone: TransformerXlBackbone, inputs_TI: Tensor) -> Tensor:
     """Hidden states (T, D) of one row that is read from its beginning in one piece."""
     values = [backbone.project(vector_I) for vector_I in inputs_TI]
-    if backbone.config.pre_norm:
-        return _read_normed_before(backbone, values)
     for layer in backbone.layers:
         attended = [
             call(layer, "attention_norm", value_D + attend(backbone, layer, values[: place + 1]))
@@ -27,26 +25,6 @@ def read_document(backbone: TransformerXlBackbone, inputs_TI: Tensor) -> Tensor:
             for value_D in attended
         ]
     return torch.stack(values)
-
-
-def _read_normed_before(backbone: TransformerXlBackbone, values: list[Tensor]) -> Tensor:
-    """The same where what goes into a sublayer is normed."""
-    for layer in backbone.layers:
-        normed = [call(layer, "attention_norm", value_D) for value_D in values]
-        values = [
-            value_D + attend(backbone, layer, normed[: place + 1])
-            for place, value_D in enumerate(values)
-        ]
-        values = [
-            value_D
-            + call(
-                layer,
-                "narrow",
-                call(layer, "widen", call(layer, "feed_forward_norm", value_D)).relu(),
-            )
-            for value_D in values
-        ]
-    return torch.stack([backbone.final_norm(value_D) for value_D in values])
 
 
 def attend(backbone: TransformerXlBackbone, layer: nn.Module, values: list[Tensor]) -> Tensor:

@@ -51,9 +51,6 @@ class TransformerXlConfig(BackboneConfig):
     """Tokens before the window that every layer remembers while training."""
     evaluation_memory: int = 150
     """Tokens before the window that every layer remembers otherwise."""
-    pre_norm: bool = False
-    """Whether what goes into a sublayer is normed instead of what comes out, which allows higher
-    learning rates (not in the paper)."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
@@ -110,7 +107,6 @@ class TransformerXlBackbone(Backbone):
         is_same_size = input_size == config.model_size
         self.project = nn.Identity() if is_same_size else nn.Linear(input_size, config.model_size)
         self.layers = nn.ModuleList(_Layer(config) for _ in range(config.layers))
-        self.final_norm = nn.LayerNorm(config.model_size) if config.pre_norm else nn.Identity()
         # Biases of all layers: how much content and how much distance attract by themselves.
         self.content_bias_HA = nn.Parameter(torch.zeros(config.heads, config.head_size))
         self.distance_bias_HA = nn.Parameter(torch.zeros(config.heads, config.head_size))
@@ -156,7 +152,7 @@ class TransformerXlBackbone(Backbone):
                 content_bias_HA=self.content_bias_HA,
                 distance_bias_HA=self.distance_bias_HA,
             )
-        outputs_BTD = self._dropout(self.final_norm(values_BTD)).masked_fill(padding_BT1, 0.0)
+        outputs_BTD = self._dropout(values_BTD).masked_fill(padding_BT1, 0.0)
         memory_LBMD, filled_B = self._remember(torch.stack(read), slots, lengths_B, state.filled_B)
         return outputs_BTD, TransformerXlState(memory_LBMD, filled_B)
 
@@ -180,10 +176,7 @@ class TransformerXlBackbone(Backbone):
 
 
 class _Layer(nn.Module):
-    """Attention by content and distance, then a feed-forward network; each is added.
-
-    Norms stand behind each sum, as in the paper, or before what is attended to and widened.
-    """
+    """Attention by content and distance, then a feed-forward network; each added and normed."""
 
     def __init__(self, config: TransformerXlConfig) -> None:
         super().__init__()
@@ -209,11 +202,8 @@ class _Layer(nn.Module):
         distance_bias_HA: Tensor,
     ) -> Tensor:
         """Read values in the light of what can be seen: (B, T, D)."""
-        read_BTD = values_BTD
-        if self.config.pre_norm:
-            read_BTD, seen_BKD = self.attention_norm(values_BTD), self.attention_norm(seen_BKD)
         heads, size = self.config.heads, self.config.head_size
-        query_BTHA = self.query(read_BTD).unflatten(2, (heads, size))
+        query_BTHA = self.query(values_BTD).unflatten(2, (heads, size))
         key_BKHA, value_BKHA = self.key_value(seen_BKD).unflatten(2, (2, heads, size)).unbind(2)
         distance_KHA = self.distance(distances_KD).unflatten(1, (heads, size))
         by_content_BHTK = torch.einsum("bthd,bkhd->bhtk", query_BTHA + content_bias_HA, key_BKHA)
@@ -224,16 +214,11 @@ class _Layer(nn.Module):
         weights_BHTK = scores_BHTK.masked_fill(hidden_BTK[:, None], -torch.inf).softmax(3)
         weights_BHTK = dropout(weights_BHTK, self.config.attention_dropout, self.training)
         mixed_BTHA = torch.einsum("bhtk,bkhd->bthd", weights_BHTK, value_BKHA)
-        values_BTD = values_BTD + self._dropout(self.output(mixed_BTHA.flatten(2)))
-        if self.config.pre_norm:
-            return values_BTD + self._fed_forward(self.feed_forward_norm(values_BTD))
-        values_BTD = self.attention_norm(values_BTD)
-        normed: Tensor = self.feed_forward_norm(values_BTD + self._fed_forward(values_BTD))
-        return normed
-
-    def _fed_forward(self, values_BTD: Tensor) -> Tensor:
+        attended_BTD = self._dropout(self.output(mixed_BTHA.flatten(2)))
+        values_BTD = self.attention_norm(values_BTD + attended_BTD)
         widened = self._dropout(self.widen(values_BTD).relu())
-        return self._dropout(self.narrow(widened))
+        normed: Tensor = self.feed_forward_norm(values_BTD + self._dropout(self.narrow(widened)))
+        return normed
 
     def _dropout(self, values: Tensor) -> Tensor:
         return dropout(values, self.config.dropout, self.training)
