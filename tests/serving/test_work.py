@@ -131,6 +131,29 @@ def test_clients_that_take_turns_come_together() -> None:
     assert sizes.count(8) >= 2  # and not halves that answer and wait in turn
 
 
+def test_clients_that_need_a_moment_to_ask_again_come_together() -> None:
+    sizes: list[int] = []
+
+    def make(given: Sequence[int]) -> list[int | Exception]:
+        sizes.append(len(given))
+        time.sleep(0.2)
+        return list(given)
+
+    async def story() -> None:
+        batcher = Batcher(make, name="test", most_waiting=20, together=8)
+
+        async def client(number: int) -> None:
+            for _ in range(3):
+                await batcher.do(number)
+                await asyncio.sleep(0.04 + 0.005 * number)  # a while in which nobody comes
+
+        await asyncio.gather(*map(client, range(4)))
+        batcher.close()
+
+    asyncio.run(story())
+    assert sizes == [4, 4, 4]
+
+
 def test_a_single_client_never_waits_for_others() -> None:
     async def story() -> float:
         batcher = Batcher(slow, name="test", most_waiting=20, together=8)

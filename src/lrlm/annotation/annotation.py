@@ -44,10 +44,8 @@ class Fact(NamedTuple):
 
     def to_dict(self) -> dict[str, str]:
         """Give plain values, with a label where the type is not its own name."""
-        content = self._asdict()
-        if self.label == self.type:
-            del content["label"]
-        return content
+        content = {"type": self.type, "object": self.object, "form": self.form}
+        return content if self.label == self.type else {**content, "label": self.label}
 
 
 def fact_of(relation: LinkableRelation, form: int) -> Fact:

@@ -54,9 +54,10 @@ def serve(
     It listens on this machine only, unless told otherwise, until Ctrl-C. The same address has a
     JSON API under /api/v1.
     """
-    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "msgspec", "uvicorn")):
+    needed = ("fastapi", "httptools", "msgspec", "uvicorn")
+    if any(importlib.util.find_spec(name) is None for name in needed):
         raise MissingExtraError(
-            "the explorer needs FastAPI, msgspec and uvicorn: pip install 'lrlm[serve]'"
+            "the explorer needs FastAPI, httptools, msgspec and uvicorn: pip install 'lrlm[serve]'"
         )
     from lrlm.serving.addresses import address, doorkeeper_for, listen
 

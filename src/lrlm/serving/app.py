@@ -60,7 +60,7 @@ def create_app(
         yield
         desk.close()
 
-    app = FastAPI(
+    return FastAPI(
         title="lrlm",
         version=__version__,
         description=_ABOUT,
@@ -74,10 +74,9 @@ def create_app(
             RequestValidationError: _told_what_is_wrong,
             HTTPException: _told_by_status,
         },
-        routes=page_routes(),
+        # A router that is included is searched twice for every request; its routes are not.
+        routes=[*router_for(desk).routes, *page_routes()],
     )
-    app.include_router(router_for(desk))
-    return app
 
 
 def page_routes() -> list[BaseRoute]:

@@ -1,6 +1,7 @@
 """Run the explorer on an address of this machine until it is told to stop."""
 
 import ctypes
+import gc
 import signal
 import socket
 import sys
@@ -12,11 +13,11 @@ import torch
 import uvicorn
 
 from lrlm.serving.app import create_app
+from lrlm.serving.connection import BoundedConnection
 from lrlm.serving.explorer import Explorer
 from lrlm.serving.guard import Doorkeeper
 from lrlm.serving.limits import ServerLimits
 
-_LARGEST_HEADERS = 32 << 10
 _IDLE_SECONDS = 30
 """After which a connection that asks for nothing is closed."""
 _TURN_SECONDS = 0.002
@@ -65,9 +66,9 @@ def serve(
         server_header=False,
         proxy_headers=False,
         ws="none",
-        http="h11",
+        http=BoundedConnection,
+        loop="auto",  # uvloop, where it is there
         lifespan="on",
-        h11_max_incomplete_event_size=_LARGEST_HEADERS,
         limit_concurrency=limits.connections,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=int(limits.drain_seconds),
@@ -77,7 +78,12 @@ def serve(
     # One core is left to the event loop: threads that wait for it would cost more than they do.
     torch.set_num_threads(max(1, torch.get_num_threads() - 1))
     started()
-    _Server(config).run(sockets=[listening])
+    # What is there by now stays: looking through it for garbage would stop everything for 0.1 s.
+    gc.freeze()
+    try:
+        _Server(config).run(sockets=[listening])
+    finally:
+        gc.unfreeze()
 
 
 def _keep_memory() -> None:

@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -24,7 +24,7 @@ _GATHER_SHARE, _GATHER_SECONDS = 0.5, 0.2
 """Clients that were answered together ask again together: the next batch waits for as many, but
 not longer than this share of the time that the last one took, nor than so many seconds."""
 _GAP_SHARE = 0.1
-"""Nor longer than this share after the last of them has come: then the others will not."""
+"""Nor longer than such a share in which no other has come: then the others will not."""
 
 
 class OverloadedError(LrlmError):
@@ -152,7 +152,9 @@ class Batcher(Generic[Given, Made]):
         self._together = together
         self._waiting: list[_Waiting[Given, Made]] = []
         self._busy = 0
-        self._arrived = asyncio.Event()
+        self._wanted = 0
+        """How many the next batch waits for."""
+        self._is_full = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
 
     @property
@@ -171,7 +173,8 @@ class Batcher(Generic[Given, Made]):
             raise OverloadedError("the server has too much to do; try again in a moment")
         mine: _Waiting[Given, Made] = _Waiting(given)
         self._waiting.append(mine)
-        self._arrived.set()
+        if len(self._waiting) >= self._wanted:
+            self._is_full.set()
         if self._working is None:
             self._working = asyncio.create_task(self._work())
         try:
@@ -211,18 +214,21 @@ class Batcher(Generic[Given, Made]):
 
         Without it, clients fall into two halves that take turns, and no batch is ever full.
         """
-        wanted = min(self._together, answered + len(self._waiting))
-        if wanted == 1:
+        self._wanted = min(self._together, answered + len(self._waiting))
+        if self._wanted == 1 or len(self._waiting) >= self._wanted:
             return  # a single client would wait for itself
         loop = asyncio.get_running_loop()
         end = loop.time() + min(_GATHER_SHARE * seconds, _GATHER_SECONDS)
         gap = _GAP_SHARE * seconds
-        while len(self._waiting) < wanted and (left := end - loop.time()) > 0:
-            self._arrived.clear()
-            try:
-                await asyncio.wait_for(self._arrived.wait(), min(left, gap))
-            except TimeoutError:
+        self._is_full.clear()
+        come = 0
+        while (left := end - loop.time()) > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_full.wait(), min(left, gap))
                 return
+            if come and len(self._waiting) <= come:
+                return
+            come = len(self._waiting)
 
     def close(self) -> None:
         """Let the batch that is being made end."""
