@@ -37,6 +37,14 @@ SCHEMA = Schema.of(
     ]
 )
 KNOWN = KnowledgeOfTypes.of(SCHEMA)
+RICHER = Schema.of(
+    [
+        Topic("one", relations=[Relation("likes", "Berta"), Relation("age", 12)]),
+        Topic("two", relations=[Relation("likes", "Carla"), Relation("knows", "Carla")]),
+        Topic("three", relations=[Relation("knows", "u"), Relation("town", "Berta")]),
+    ]
+)
+"""Its types have some names in common, and some not."""
 TEXTS = ["Anna b Berta 12 a", "u Berta Anna", "a b", "12 u 7", "Carla Berta a Anna b"]
 
 
@@ -75,20 +83,24 @@ def test_a_text_without_names_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("kind", ["lrlm", "lrlm+summary"])
 @pytest.mark.parametrize("calibration", [Calibration(), Calibration(-2.0, 1.0, 0.7)])
-def test_statements_are_those_of_all_segmentations(kind: str, calibration: Calibration) -> None:
+@pytest.mark.parametrize("schema", [SCHEMA, RICHER])
+def test_statements_are_those_of_all_segmentations(
+    kind: str, calibration: Calibration, schema: Schema
+) -> None:
     run = toy_run(speller=GenerousSpeller())
     if "+" in kind:
         run = replace(run, model=make_model(kind, "lstm"))
-    documents = [supposed(text) for text in TEXTS]
+    known = KnowledgeOfTypes.of(schema)
+    documents = [with_hypotheses(link(text, TOPIC), known) for text in TEXTS]
     places = [run.space.places(document) for document in documents]
     scored = read_documents(run.model, run.collator, list(run.encoder.encode(documents)))
     weighed = [
-        calibrated(document, where, each, SCHEMA, calibration)
+        calibrated(document, where, each, schema, calibration)
         for document, where, each in zip(documents, places, scored, strict=True)
     ]
     found = stated(documents, places, weighed)
     for document, where, each, ours in zip(documents, places, scored, found, strict=True):
-        theirs = statements(document, where, each, SCHEMA, calibration)
+        theirs = statements(document, where, each, schema, calibration)
         assert ours.is_possible
         for key, probability in theirs.items():
             assert ours.probabilities.get(Statement(*key), 0.0) == pytest.approx(

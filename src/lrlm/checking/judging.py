@@ -5,7 +5,7 @@ Everything here is a pure function of scored documents, whichever model or model
 Shapes: E candidate edges of a document, N its tokens.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -26,8 +26,8 @@ from lrlm.text import LinkedDocument, TokenPlaces
 
 _LEAST_SHARE = 1e-3
 """A kind of name that a type was never seen with may still be one of its."""
-
-
+_LEAST_LIKENESS = 1e-3
+"""A known name may be one of a type that has nothing in common with those it is known of."""
 _TINY = 1e-300
 _NOT_LISTED = 1e-6
 """What no candidate makes more probable than this is not listed."""
@@ -69,7 +69,8 @@ def calibrated(
     A model says how probable an open relation is, not which name its object has. That is what the
     facts of its type in the schema say: the share of those that have an object of this name, and
     for a name that none has, the share of new objects among them and of such names, times what
-    calibration says. Where scores are the sum of several `readings` of the text, it costs that in
+    calibration says; if the name is known of other types, also times how much the type has in
+    common with them. Where scores are the sum of several `readings` of the text, it costs that in
     each of them.
     """
     edges_E4, relations = scored.encoded.edges_E4, document.relations
@@ -93,6 +94,7 @@ def calibrated(
         list(zip(begin_P.tolist(), stop_P.tolist(), strict=True)),
         types,
         schema_for_document(document, schema),
+        likeness=schema.likeness,
         log_new_P=log_new_P - calibration.log_odds,
         doubt=calibration.doubt,
     )
@@ -108,13 +110,15 @@ def _name_shares(
     types: Sequence[str],
     schema: Schema,
     *,
+    likeness: Callable[[str, str], float],
     log_new_P: Doubles,
     doubt: float,
 ) -> Doubles:
     """Say how probable the name at each place is for an unknown object of each type.
 
-    `log_new_P` has the log-probability of a name that nobody has, and `doubt` is what is taken from
-    it where it may be no name.
+    `likeness` says how well a known name suits a type that it is not known of. `log_new_P` has the
+    log-probability of a name that nobody has, and `doubt` is what is taken from it where it may be
+    no name.
     """
     names = [text[start:end] for start, end in places]
     doubtful_P = [is_doubtful(text, start, end, schema.names) for start, end in places]
@@ -126,6 +130,7 @@ def _name_shares(
     number_of = {type_: number for number, type_ in enumerate(types)}
     for place, name in enumerate(names):
         if name in schema.names:
+            share_PT[place] *= [max(likeness(name, type_), _LEAST_LIKENESS) for type_ in types]
             for type_, count in schema.names[name].types.items():
                 usual = schema.types.get(type_)
                 if usual is not None and type_ in number_of:
