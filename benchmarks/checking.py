@@ -1,7 +1,7 @@
 """Measure how well texts are checked against a graph, beside simple baselines.
 
     python -m benchmarks.checking [--run RUN] [--backward RUN] [--corpus DIR] [--split test]
-                                  [--limit N] [--seed 1] [--hidden 0.2] [--threshold 0.5]
+                                  [--limit N] [--seed 1] [--hidden 0.2] [--threshold P]
                                   [--fit SPLIT] [--list N]
 
 Texts of a corpus with gold mentions are read in three ways:
@@ -180,7 +180,7 @@ def check(
             sum(probability >= least for probability, _ in judged),
             quality.expected,
         )
-        for least in (0.3, 0.7, 0.9)
+        for least in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     }
     return quality, faults, others
 
@@ -322,7 +322,7 @@ def main() -> None:
     parser.add_argument("--split", default="test")
     parser.add_argument("--limit", type=int, help="so many texts; else all")
     parser.add_argument("--hidden", type=float, default=0.2, help="share of hidden facts; 0: one")
-    parser.add_argument("--threshold", type=float, default=0.5)
+    parser.add_argument("--threshold", type=float, help="else the fitted one, or one half")
     parser.add_argument("--fit", help="fit the calibration on this split first")
     parser.add_argument("--list", type=int, default=0, help="faults to show")
     parser.add_argument("--seed", type=int, default=1)
@@ -347,10 +347,11 @@ def main() -> None:
     if fitted_on:
         calibration = fit_calibration(run, known, fitted_on, seed=given.seed)
         print(f"fitted on {len(fitted_on):,} texts: {calibration}")
-    checker = Checker(run, known, calibration=calibration, threshold=min(given.threshold, 0.05))
+    threshold = calibration.threshold if given.threshold is None else given.threshold
+    checker = Checker(run, known, calibration=calibration, threshold=min(threshold, 0.05))
     baselines = Baselines(run, known, world)
     calm = list(unchanged(documents))
-    quality, faults, _ = check(checker, calm, given.threshold)
+    quality, faults, _ = check(checker, calm, threshold)
     print(f"unchanged: {len(calm):,} texts, {quality.found} false alarms")
     for fault in faults[: given.list]:
         print(f"    {fault}")
@@ -358,7 +359,7 @@ def main() -> None:
         ("swapped", list(swapped(documents, world, given.seed))),
         ("hidden", list(hidden(documents, given.hidden, given.seed))),
     ):
-        compare(checker, baselines, name, cases, given.threshold, given.list)
+        compare(checker, baselines, name, cases, threshold, given.list)
     speed(checker, documents[:100])
 
 

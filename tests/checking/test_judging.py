@@ -1,5 +1,6 @@
 """Statements against a list of all segmentations, and verdicts from what the graph says."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -37,6 +38,14 @@ SCHEMA = Schema.of(
     ]
 )
 KNOWN = KnowledgeOfTypes.of(SCHEMA)
+RICHER = Schema.of(
+    [
+        Topic("one", relations=[Relation("likes", "Berta"), Relation("age", 12)]),
+        Topic("two", relations=[Relation("likes", "Carla"), Relation("knows", "Carla")]),
+        Topic("three", relations=[Relation("knows", "u"), Relation("town", "Berta")]),
+    ]
+)
+"""Its types have some names in common, and some not."""
 TEXTS = ["Anna b Berta 12 a", "u Berta Anna", "a b", "12 u 7", "Carla Berta a Anna b"]
 
 
@@ -75,20 +84,24 @@ def test_a_text_without_names_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("kind", ["lrlm", "lrlm+summary"])
 @pytest.mark.parametrize("calibration", [Calibration(), Calibration(-2.0, 1.0, 0.7)])
-def test_statements_are_those_of_all_segmentations(kind: str, calibration: Calibration) -> None:
+@pytest.mark.parametrize("schema", [SCHEMA, RICHER])
+def test_statements_are_those_of_all_segmentations(
+    kind: str, calibration: Calibration, schema: Schema
+) -> None:
     run = toy_run(speller=GenerousSpeller())
     if "+" in kind:
         run = replace(run, model=make_model(kind, "lstm"))
-    documents = [supposed(text) for text in TEXTS]
+    known = KnowledgeOfTypes.of(schema)
+    documents = [with_hypotheses(link(text, TOPIC), known) for text in TEXTS]
     places = [run.space.places(document) for document in documents]
     scored = read_documents(run.model, run.collator, list(run.encoder.encode(documents)))
     weighed = [
-        calibrated(document, where, each, SCHEMA, calibration)
+        calibrated(document, where, each, schema, calibration)
         for document, where, each in zip(documents, places, scored, strict=True)
     ]
     found = stated(documents, places, weighed)
     for document, where, each, ours in zip(documents, places, scored, found, strict=True):
-        theirs = statements(document, where, each, SCHEMA, calibration)
+        theirs = statements(document, where, each, schema, calibration)
         assert ours.is_possible
         for key, probability in theirs.items():
             assert ours.probabilities.get(Statement(*key), 0.0) == pytest.approx(
@@ -193,3 +206,39 @@ def test_candidates_are_bounded_whatever_the_topic() -> None:
         added = [relation for relation in document.relations if relation.is_open]
         assert len(added) <= 2 * MOST_TYPES
         assert len(document.mentions) <= 2 * len(added)
+
+
+def test_findings_never_overlap_and_the_more_probable_stays() -> None:
+    document = with_hypotheses(link("Oslo and Bergen", NORWAY), KnowledgeOfTypes.of(COUNTRIES))
+    tokens = document.tokens
+    places = TokenPlaces(tokens.starts, tokens.ends, range(len(tokens)))
+    sums = {
+        Statement(0, 3, "capital", None): 0.2,
+        Statement(2, 3, "borders", None): 0.3,
+        Statement(0, 1, "capital", "Oslo"): 0.25,
+    }
+    checked = judge(StatedDocument(document, places, sums, True), COUNTRIES, threshold=0.1)
+    assert [(each.text, each.probability) for each in checked.findings] == [
+        ("Oslo", 0.25),
+        ("Bergen", 0.3),
+    ]
+
+
+def test_a_hypothesis_is_believed_by_what_is_known_of_its_name() -> None:
+    document = with_hypotheses(link("C1 and X and Bergen", NORWAY), KnowledgeOfTypes.of(COUNTRIES))
+    tokens = document.tokens
+    places = TokenPlaces(tokens.starts, tokens.ends, range(len(tokens)))
+    sums = {Statement(place, place + 1, "capital", None): 0.5 for place in (0, 2, 4)}
+    calibration = Calibration(slope=2.0, usual=1.0, elsewhere=-1.0, unknown=-2.0)
+    given = StatedDocument(document, places, sums, True)
+    checked = judge(given, COUNTRIES, threshold=0.0, calibration=calibration)
+    expected = [1 / (1 + math.exp(-added)) for added in (1.0, -1.0, -2.0)]
+    assert [each.probability for each in checked.findings] == pytest.approx(expected)
+
+
+def test_a_supported_statement_keeps_its_posterior() -> None:
+    document = link("Oslo", NORWAY)
+    places = TokenPlaces(document.tokens.starts, document.tokens.ends, [0])
+    given = StatedDocument(document, places, {Statement(0, 1, "capital", "Oslo"): 0.7}, True)
+    checked = judge(given, COUNTRIES, threshold=0.0, calibration=Calibration(slope=0.1, usual=-9.0))
+    assert [each.probability for each in checked.findings] == [0.7]

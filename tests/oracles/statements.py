@@ -40,6 +40,7 @@ def statements(
                 total = known.facts + known.objects
                 share = max(known.share(kind_of_name(name)), 1e-3) * math.exp(-odds)
                 share *= known.objects / total
+                share *= max(likeness(name, relation.type, schema), 1e-3)
                 if name in schema.names:
                     share += schema.names[name].types.get(relation.type, 0) / total
             score += math.log(share)
@@ -51,3 +52,15 @@ def statements(
         if edge is not None:
             sums[keys[edge]] = sums.get(keys[edge], 0.0) + share
     return sums
+
+
+def likeness(name: str, type_: str, schema: Schema) -> float:
+    """Say how many of the names of a known name's types are names of another type, on average."""
+    types = schema.names[name].types if name in schema.names else {}
+    if not types or type_ not in schema.types:
+        return 1.0
+    shares = []
+    for own, count in types.items():
+        names = [each for each in schema.names.values() if own in each.types]
+        shares += count * [sum(type_ in each.types for each in names) / len(names)]
+    return sum(shares) / len(shares)

@@ -16,6 +16,11 @@ from lrlm.topics.priors import TitleInOpening
         ("The Rhine is a river.", "Rhine (river)", "River"),
         ("New York City is large.", "New York City", "New York"),
         ("It is large.", "Oslo", "Kingdom of Norway"),
+        ("The 2010-11 Premier League was long.", "2010–11 Premier League", "Premier League"),
+        ("The 1966 NBA World Series was won.", "1966 NBA Finals", "The World (film)"),
+        ("Brandon Dawayne Roy is a coach.", "Brandon Roy", "Brandon, Manitoba"),
+        ("Al Bayt is a stadium in Al Khor.", "Al-Bayt Stadium", "Al Khor"),
+        ("The Who were a band in London.", "The Who", "London"),
     ],
 )
 def test_the_name_that_the_opening_has_more_of_is_preferred(

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
 
 from lrlm.errors import FormatError, InputError
 from lrlm.plain_data import json_text, read_json
@@ -13,6 +14,21 @@ CALIBRATION = "calibration.json"
 _LARGEST_FILE = 1 << 12
 
 
+_SURE = 1e-6
+"""Nothing is more certain than this, either way."""
+
+
+class NameStanding(StrEnum):
+    """What is known of a name that a text gives to the object of a new fact."""
+
+    USUAL = "usual"
+    """Facts of this type elsewhere have objects of this name."""
+    ELSEWHERE = "elsewhere"
+    """Only facts of other types have."""
+    UNKNOWN = "unknown"
+    """No fact has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """How names of objects that are not known are weighed against words and known facts.
@@ -21,6 +37,11 @@ class Calibration:
     not known, its name is as probable as it is among the objects of that type elsewhere. A name
     that none of them has is one of very many that could be: it has the probability e^−log_odds,
     times the share of new objects and of names of its kind in the type.
+
+    What the lattice then says of a hypothesis is too sure of itself: texts also state facts of
+    other things than their topic. `slope` and the three numbers behind it turn its log-odds into
+    those of being right, as it is on texts where that is known: slope · log-odds + what the name
+    says.
     """
 
     log_odds: float = 5.0
@@ -31,6 +52,30 @@ class Calibration:
     spelling: float = 0.0
     """How much of the log-probability of their spelling new names cost that are no words of the
     vocabulary: 0 if most such words are names, 1 if they are as often plain words."""
+    slope: float = 1.0
+    """How much the log-odds of a hypothesis count."""
+    usual: float = 0.0
+    """Added to the log-odds where objects of the type have this name elsewhere, in nats."""
+    elsewhere: float = 0.0
+    """Added where things are known by this name, but as objects of other types."""
+    unknown: float = 0.0
+    """Added where nothing is known by this name."""
+    threshold: float = 0.5
+    """From which probability on findings were best (F1) where it was fitted."""
+
+    def believed(self, probability: float, standing: NameStanding) -> float:
+        """Say how often hypotheses that are so probable, with such names, are right.
+
+        >>> unsure = Calibration(slope=0.5, unknown=-1.0)
+        >>> round(unsure.believed(0.9, NameStanding.UNKNOWN), 3)
+        0.525
+        """
+        added = {"usual": self.usual, "elsewhere": self.elsewhere, "unknown": self.unknown}[
+            standing
+        ]
+        if self.slope == 1.0 and added == 0.0:
+            return probability  # to the digit
+        return 1.0 / (1.0 + math.exp(-(self.slope * log_odds_of(probability) + added)))
 
     def __post_init__(self) -> None:
         """Refuse what is no number."""
@@ -41,6 +86,12 @@ class Calibration:
                 raise InputError(f"{name} must be finite, not {value}")
 
 
+def log_odds_of(probability: float) -> float:
+    """Give log p / (1 − p), finite also for what is certain."""
+    bounded = min(max(probability, _SURE), 1.0 - _SURE)
+    return math.log(bounded) - math.log1p(-bounded)
+
+
 def calibration_of(run: Run) -> Calibration:
     """Give what was fitted for a run, or the defaults."""
     path = run.folder / CALIBRATION
@@ -48,8 +99,10 @@ def calibration_of(run: Run) -> Calibration:
         return Calibration()
     content = read_json(path, largest=_LARGEST_FILE)
     try:
-        return Calibration(*(float(content[each.name]) for each in fields(Calibration)))
-    except (KeyError, TypeError, ValueError, InputError) as error:
+        # What the first versions did not fit, their files lack.
+        given = {each.name: content.get(each.name, each.default) for each in fields(Calibration)}
+        return Calibration(**{name: float(value) for name, value in given.items()})
+    except (AttributeError, TypeError, ValueError, InputError) as error:
         raise FormatError(f"{path}: not a calibration, or damaged ({error})") from None
 
 

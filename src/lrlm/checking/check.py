@@ -15,7 +15,7 @@ from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument
 
 THRESHOLD = 0.5
-"""Findings have at least this probability, unless another is given: no two then overlap."""
+"""Findings have at least this probability, unless another is given: rather right than wrong."""
 
 
 class Checker:
@@ -74,4 +74,9 @@ class Checker:
             if isinstance(found, LrlmError):
                 yield found
             else:
-                yield judge(found, self.known.schema, threshold=self.threshold)
+                yield judge(
+                    found,
+                    self.known.schema,
+                    threshold=self.threshold,
+                    calibration=self.calibration,
+                )

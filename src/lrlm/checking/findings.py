@@ -43,7 +43,8 @@ class Finding:
     """The name of the object, as it stands there."""
     verdict: GraphVerdict
     probability: float
-    """That the text states this fact here, given the whole text."""
+    """That the text states this fact here, given the whole text; of a fact that is not known, how
+    often such findings are right, if that was fitted for the run."""
     topic: str
     fact: Fact
     """What the text states: type, object and name. An object that the graph does not know is
@@ -101,7 +102,7 @@ class CheckedText:
     """The name of the topic."""
     text: str
     findings: tuple[Finding, ...]
-    """In the order of the text; above a threshold of one half, no two of them overlap."""
+    """In the order of the text; no two of them overlap."""
     conflicts: tuple[Conflict, ...] = ()
     """Where the graph contradicts itself."""
 

@@ -2,44 +2,56 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice, product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from lrlm.annotation.annotate import check_posteriors
-from lrlm.annotation.streaming import read_in_order
+from lrlm.arrays import Doubles
 from lrlm.artifacts import replace_file
-from lrlm.checking.calibration import CALIBRATION, Calibration, calibration_text
-from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
-from lrlm.checking.judging import calibrated, stated
-from lrlm.corpora.linking import Linker, topic_of
+from lrlm.checking.calibration import (
+    CALIBRATION,
+    Calibration,
+    NameStanding,
+    calibration_text,
+    log_odds_of,
+)
+from lrlm.checking.changed_texts import (
+    ChangedText,
+    stated_facts,
+    with_hidden_facts,
+    with_swapped_names,
+)
+from lrlm.checking.findings import GraphVerdict
+from lrlm.checking.hypotheses import KnowledgeOfTypes
+from lrlm.checking.judging import StatedDocument, calibrated, judge, standing_of, stated
 from lrlm.errors import InputError
-from lrlm.knowledge import TITLE, Topic
-from lrlm.models import ScoredDocument
 from lrlm.progress import Progress, silent
 from lrlm.runs.run import Run
-from lrlm.text import LinkedDocument, TokenPlaces
+from lrlm.text import LinkedDocument
 
 MOST_DOCUMENTS = 200
-_HIDDEN = 0.3
-_CERTAIN = 0.9
-"""A mention counts as one of a fact if a model that knows the fact is so sure of it."""
 _DOUBTS = (0.0, 12.0)
 _SPELLINGS = (0.0, 0.5, 1.0)
 _LOG_ODDS = (-12.0, 24.0)
 
-_Truth = dict[tuple[int, int], str]
-"""By place in tokens, the type of the hidden fact that is stated there."""
+_WORTH_A_LOOK = 0.01
+"""Findings that are less probable are not told, and nothing is learned from them."""
+_DRAWN = 1.0
+"""How strongly the numbers of belief are drawn to those that change nothing."""
 
 
-@dataclass(frozen=True)
-class _Hidden:
-    """A text with hypotheses some of whose facts were hidden, as a model has scored it."""
+class JudgedFinding(NamedTuple):
+    """A finding that the graph does not know, and whether it is right."""
 
-    document: LinkedDocument
-    places: TokenPlaces
-    scored: ScoredDocument
-    truth: _Truth
+    probability: float
+    standing: NameStanding
+    is_right: bool
 
 
 def fit_calibration(
@@ -52,13 +64,16 @@ def fit_calibration(
 ) -> Calibration:
     """Find the calibration with which hidden facts are found best, and little else (F1).
 
-    Documents are linked as the run's corpus is; at most two hundred are read. Where they have gold
-    mentions these say which facts a text states; elsewhere the model itself does, which knows the
-    facts then.
+    Then it is fitted how often findings are right, of hidden facts and of swapped names together,
+    and from which probability on they are best. Documents are linked as the run's corpus is; at
+    most two hundred are read. Where they have gold mentions these say which facts a text states;
+    elsewhere the model itself does, which knows the facts then.
     """
     check_posteriors(run)
-    texts = list(_hidden(run, known, sample(documents, seed=seed), seed))
-    if not any(text.truth for text in texts):
+    drawn = sample(documents, seed=seed)
+    facts = stated_facts(run, drawn)
+    hidden = list(with_hidden_facts(run, known, drawn, facts, seed=seed))
+    if not any(text.truth for text in hidden):
         raise InputError(
             "the texts state no facts that could be hidden, so nothing can be fitted; give more"
             " texts, or ones about topics with facts"
@@ -71,14 +86,18 @@ def fit_calibration(
         rest = {"doubt": doubt, "spelling": spelling}
 
         def loss(log_odds: float, rest: dict[str, float] = rest) -> float:
-            return _loss(texts, known, Calibration(log_odds, **rest))
+            return _loss(hidden, known, Calibration(log_odds, **rest))
 
         log_odds = _lowest(loss, *_LOG_ODDS)
         found = loss(log_odds), Calibration(round(log_odds, 2), **rest)
         if best is None or found[0] < best[0]:
             best = found
     assert best is not None
-    return best[1]
+    texts = [*hidden, *with_swapped_names(run, known, drawn, facts, seed=seed)]
+    believing = fitted_belief(_judged(texts, known, best[1]), best[1])
+    expected = sum(len(text.truth) for text in texts)
+    threshold = best_threshold(_judged(texts, known, believing), expected)
+    return replace(believing, threshold=threshold)
 
 
 def sample(documents: Iterable[LinkedDocument], *, seed: int) -> list[LinkedDocument]:
@@ -95,67 +114,81 @@ def save_calibration(run: Run, calibration: Calibration) -> None:
     replace_file(run.folder / CALIBRATION, calibration_text(calibration).encode())
 
 
-def _hidden(
-    run: Run, known: KnowledgeOfTypes, documents: Sequence[LinkedDocument], seed: int
-) -> Iterator[_Hidden]:
-    """Hide facts of each document, and read it without them."""
-    dice = random.Random(seed)  # noqa: S311
-    truths: list[dict[tuple[int, int], str]] = []
-    supposed = []
-    for document, facts in zip(documents, _stated_facts(run, documents), strict=True):
-        topic = topic_of(document)
-        gone = {id(fact) for fact in topic.relations if dice.random() < _HIDDEN}
-        kept = [fact for fact in topic.relations if id(fact) not in gone]
-        missing = {(fact.type, fact.object) for fact in topic.relations if id(fact) in gone}
-        linker = Linker(Topic(topic.id, topic.names, kept), run.link_options)
-        linked = linker.link_tokens(document.text, document.tokens, id=document.id)
-        supposed.append(with_hypotheses(linked, known))
-        truths.append({place: fact[0] for place, fact in facts.items() if fact in missing})
-    number = 0
-    for members, scored in read_in_order(run, supposed, None):
-        for document, each in zip(members, scored, strict=True):
-            places = run.space.places(document)
-            yield _Hidden(document, places, each, truths[number])
-            number += 1
+def _judged(
+    texts: Sequence[ChangedText], known: KnowledgeOfTypes, calibration: Calibration
+) -> list[JudgedFinding]:
+    """Say of every finding that is not known how probable it is, and whether it is right."""
+    judged = []
+    for text, found in zip(texts, _stated(texts, known, calibration), strict=True):
+        checked = judge(found, known.schema, threshold=_WORTH_A_LOOK, calibration=calibration)
+        for each in checked.findings:
+            if each.verdict is not GraphVerdict.SUPPORTED:
+                standing = standing_of(each.text, each.fact.type, known.schema)
+                is_right = text.truth.get((each.start, each.end)) == each.fact.type
+                judged.append(JudgedFinding(each.probability, standing, is_right))
+    return judged
 
 
-def _stated_facts(
-    run: Run, documents: Sequence[LinkedDocument]
-) -> Iterator[dict[tuple[int, int], tuple[str, str]]]:
-    """Say which facts each document states, by the characters that name their objects."""
-    for members, scored in read_in_order(run, documents, None):
-        places = [run.space.places(document) for document in members]
-        for document, found in zip(members, stated(members, places, scored), strict=True):
-            if document.gold is not None:
-                tokens = document.tokens
-                yield {
-                    (tokens.starts[gold.start], tokens.ends[gold.end - 1]): (
-                        gold.type,
-                        gold.object,
-                    )
-                    for gold in document.gold
-                    if gold.type not in (None, TITLE) and gold.object is not None
-                }
-            else:
-                yield {
-                    (found.places.starts[each.start], found.places.ends[each.end - 1]): (
-                        each.type,
-                        each.object,
-                    )
-                    for each, probability in found.probabilities.items()
-                    if probability >= _CERTAIN and each.type != TITLE and each.object is not None
-                }
+def fitted_belief(judged: Sequence[JudgedFinding], calibration: Calibration) -> Calibration:
+    """Fit how much the log-odds of a hypothesis and the standing of its name count, by log loss.
+
+    Numbers are drawn a little to those that change nothing, so that few texts change little.
+    """
+    if not judged:
+        return calibration
+    standings = list(NameStanding)
+    is_NS = np.array([[each.standing is one for one in standings] for each in judged], dtype=float)
+    log_odds_N = np.array([log_odds_of(each.probability) for each in judged])
+    right_N = np.array([each.is_right for each in judged], dtype=float)
+    feature_NF = np.column_stack([log_odds_N, is_NS])
+    neutral_F = np.array([1.0] + [0.0] * len(standings))
+
+    def loss(weight_F: Doubles) -> tuple[float, Doubles]:
+        odds_N = feature_NF @ weight_F
+        nats = np.logaddexp(0.0, odds_N).sum() - right_N @ odds_N
+        away_F = weight_F - neutral_F
+        slope_F = feature_NF.T @ (expit(odds_N) - right_N) + _DRAWN * away_F
+        return nats + 0.5 * _DRAWN * away_F @ away_F, slope_F
+
+    found = minimize(loss, neutral_F, jac=True, method="L-BFGS-B").x
+    slope, *added = (round(float(weight), 2) for weight in found)
+    numbers = {one.value: number for one, number in zip(standings, added, strict=True)}
+    # With a slope below zero, what is less probable would be believed more.
+    return replace(calibration, slope=max(slope, 0.01), **numbers)
 
 
-def _loss(texts: Sequence[_Hidden], known: KnowledgeOfTypes, calibration: Calibration) -> float:
-    """Give 1 − F1 as it is expected: every statement is found as often as it is probable."""
-    documents, places = [each.document for each in texts], [each.places for each in texts]
+def best_threshold(judged: Sequence[JudgedFinding], expected: int) -> float:
+    """Find from which probability on findings have the best F1."""
+    right, best, threshold = 0, -1.0, 0.5
+    for number, each in enumerate(sorted(judged, key=lambda each: -each.probability), start=1):
+        right += each.is_right
+        if (f1 := 2.0 * right / (number + expected)) > best:
+            best, threshold = f1, each.probability
+    return math.floor(100.0 * threshold) / 100.0
+
+
+def _stated(
+    texts: Sequence[ChangedText], known: KnowledgeOfTypes, calibration: Calibration
+) -> list[StatedDocument]:
     weighed = [
-        calibrated(each.document, each.places, each.scored, known.schema, calibration)
+        calibrated(
+            each.document,
+            each.places,
+            each.scored,
+            known.schema,
+            calibration,
+            readings=each.readings,
+        )
         for each in texts
     ]
+    documents, places = [each.document for each in texts], [each.places for each in texts]
+    return stated(documents, places, weighed)
+
+
+def _loss(texts: Sequence[ChangedText], known: KnowledgeOfTypes, calibration: Calibration) -> float:
+    """Give 1 − F1 as it is expected: every statement is found as often as it is probable."""
     right = found = 0.0
-    for text, result in zip(texts, stated(documents, places, weighed), strict=True):
+    for text, result in zip(texts, _stated(texts, known, calibration), strict=True):
         starts, ends = text.places.starts, text.places.ends
         for statement, probability in result.probabilities.items():
             if statement.object is None:

@@ -5,7 +5,7 @@ Everything here is a pure function of scored documents, whichever model or model
 Shapes: E candidate edges of a document, N its tokens.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ import torch
 
 from lrlm.annotation.annotation import Fact, fact_of
 from lrlm.arrays import Doubles, Floats, Integers
-from lrlm.checking.calibration import Calibration
+from lrlm.checking.calibration import Calibration, NameStanding
 from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
 from lrlm.checking.hypotheses import kind_share, schema_for_document
 from lrlm.checking.name_spans import is_doubtful
@@ -26,7 +26,10 @@ from lrlm.text import LinkedDocument, TokenPlaces
 
 _LEAST_SHARE = 1e-3
 """A kind of name that a type was never seen with may still be one of its."""
-
+_LEAST_LIKENESS = 1e-3
+"""A known name may be one of a type that has nothing in common with those it is known of."""
+UNCALIBRATED = Calibration()
+"""Leaves the probabilities of the lattice as they are."""
 
 _TINY = 1e-300
 _NOT_LISTED = 1e-6
@@ -69,7 +72,8 @@ def calibrated(
     A model says how probable an open relation is, not which name its object has. That is what the
     facts of its type in the schema say: the share of those that have an object of this name, and
     for a name that none has, the share of new objects among them and of such names, times what
-    calibration says. Where scores are the sum of several `readings` of the text, it costs that in
+    calibration says; if the name is known of other types, also times how much the type has in
+    common with them. Where scores are the sum of several `readings` of the text, it costs that in
     each of them.
     """
     edges_E4, relations = scored.encoded.edges_E4, document.relations
@@ -93,6 +97,7 @@ def calibrated(
         list(zip(begin_P.tolist(), stop_P.tolist(), strict=True)),
         types,
         schema_for_document(document, schema),
+        likeness=schema.likeness,
         log_new_P=log_new_P - calibration.log_odds,
         doubt=calibration.doubt,
     )
@@ -108,13 +113,15 @@ def _name_shares(
     types: Sequence[str],
     schema: Schema,
     *,
+    likeness: Callable[[str, str], float],
     log_new_P: Doubles,
     doubt: float,
 ) -> Doubles:
     """Say how probable the name at each place is for an unknown object of each type.
 
-    `log_new_P` has the log-probability of a name that nobody has, and `doubt` is what is taken from
-    it where it may be no name.
+    `likeness` says how well a known name suits a type that it is not known of. `log_new_P` has the
+    log-probability of a name that nobody has, and `doubt` is what is taken from it where it may be
+    no name.
     """
     names = [text[start:end] for start, end in places]
     doubtful_P = [is_doubtful(text, start, end, schema.names) for start, end in places]
@@ -126,6 +133,7 @@ def _name_shares(
     number_of = {type_: number for number, type_ in enumerate(types)}
     for place, name in enumerate(names):
         if name in schema.names:
+            share_PT[place] *= [max(likeness(name, type_), _LEAST_LIKENESS) for type_ in types]
             for type_, count in schema.names[name].types.items():
                 usual = schema.types.get(type_)
                 if usual is not None and type_ in number_of:
@@ -176,7 +184,13 @@ def _sums(document: LinkedDocument, edges_E4: Integers, share_E: Floats) -> dict
     return sums
 
 
-def judge(stated_document: StatedDocument, schema: Schema, *, threshold: float) -> CheckedText:
+def judge(
+    stated_document: StatedDocument,
+    schema: Schema,
+    *,
+    threshold: float,
+    calibration: Calibration = UNCALIBRATED,
+) -> CheckedText:
     """Compare what a text states with what is known about its topic."""
     document = stated_document.document
     known: dict[str, list[Fact]] = {}
@@ -185,7 +199,7 @@ def judge(stated_document: StatedDocument, schema: Schema, *, threshold: float) 
             known.setdefault(relation.type, []).append(fact_of(relation, 0))
     findings = [
         _finding(stated_document, statement, probability, known, schema)
-        for statement, probability in _most_probable(stated_document.probabilities)
+        for statement, probability in _apart(_believed(stated_document, schema, calibration))
         if probability >= threshold and statement.type != TITLE
     ]
     return CheckedText(
@@ -198,17 +212,38 @@ def judge(stated_document: StatedDocument, schema: Schema, *, threshold: float) 
     )
 
 
-def _most_probable(
-    probabilities: Mapping[Statement, float],
+def standing_of(name: str, type_: str, schema: Schema) -> NameStanding:
+    """Say what is known of a name, as that of an object of a type."""
+    known = schema.names.get(name)
+    if known is None or not known.types:
+        return NameStanding.UNKNOWN
+    return NameStanding.USUAL if type_ in known.types else NameStanding.ELSEWHERE
+
+
+def _believed(
+    stated_document: StatedDocument, schema: Schema, calibration: Calibration
 ) -> Iterator[tuple[Statement, float]]:
-    """Give the most probable statement of each span, in the order of the text."""
-    best: dict[tuple[int, int], tuple[Statement, float]] = {}
-    for statement, probability in probabilities.items():
-        place = (statement.start, statement.end)
-        if place not in best or probability > best[place][1]:
-            best[place] = statement, probability
-    for place in sorted(best):
-        yield best[place]
+    """Say how probable statements are, hypotheses by how often such ones are right."""
+    text, places = stated_document.document.text, stated_document.places
+    for statement, probability in stated_document.probabilities.items():
+        if statement.object is not None:
+            yield statement, probability
+        else:
+            name = text[places.starts[statement.start] : places.ends[statement.end - 1]]
+            standing = standing_of(name, statement.type, schema)
+            yield statement, calibration.believed(min(probability, 1.0), standing)
+
+
+def _apart(statements: Iterable[tuple[Statement, float]]) -> list[tuple[Statement, float]]:
+    """Give the most probable statements that do not overlap, in the order of the text."""
+    taken: set[int] = set()
+    kept = []
+    for statement, probability in sorted(statements, key=lambda each: -each[1]):
+        tokens = range(statement.start, statement.end)
+        if taken.isdisjoint(tokens):
+            taken.update(tokens)
+            kept.append((statement, probability))
+    return sorted(kept)
 
 
 def _finding(

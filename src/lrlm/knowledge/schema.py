@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -180,6 +181,36 @@ class Schema:
         if usual is None or usual.topics < _ENOUGH_TOPICS:
             return objects_here <= 1 and (usual is None or not usual.several)
         return usual.several <= _MANY * usual.topics
+
+    def likeness(self, name: str, type_: str) -> float:
+        """Say how well a name that things are known by suits another type, from 0 to 1.
+
+        It is the share of the names of its own types that are names of the other type as well:
+        birthplaces are often locations, and never architects. 1 where nothing is known of either.
+
+        >>> topics = [Topic("1", relations=[Relation("in", "Oslo"), Relation("by", "Munch")]),
+        ...     Topic("2", relations=[Relation("in", "Bergen"), Relation("near", "Bergen")])]
+        >>> schema = Schema.of(topics)
+        >>> schema.likeness("Oslo", "near"), schema.likeness("Oslo", "by")
+        (0.5, 0.0)
+        """
+        known = self.names.get(name)
+        if known is None or not known.types or type_ not in self.types:
+            return 1.0
+        alike = sum(
+            count * self._shared[own].get(type_, 0) / self._shared[own][own]
+            for own, count in known.types.items()
+        )
+        return alike / sum(known.types.values())
+
+    @cached_property
+    def _shared(self) -> Mapping[str, Mapping[str, int]]:
+        """How many names each type has together with each other one, and with itself."""
+        shared: dict[str, Counter[str]] = {}
+        for known in self.names.values():
+            for type_ in known.types:
+                shared.setdefault(type_, Counter()).update(known.types.keys())
+        return shared
 
     def updated(self, other: "Schema") -> "Schema":
         """Give both in one; of what both have, the other's counts."""

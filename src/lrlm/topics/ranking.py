@@ -36,7 +36,7 @@ SURE = 0.9
 MOST_CANDIDATES = 64
 """Topics that the model compares, unless more are asked for."""
 
-_EVIDENCE = 0.35
+_EVIDENCE = 0.7
 """How much of a nat counts in a text of one word; see `usual_temperature`."""
 
 
