@@ -1,7 +1,9 @@
 """What earlier mentions add to scores: nothing at first, and never anything of padding."""
 
+import pytest
 import torch
 
+from lrlm.arrays import UNSEEN
 from lrlm.heads import NamingScores, ToldTopic, mention_features
 
 D, W, F = 4, 3, 5
@@ -49,10 +51,11 @@ def test_padding_does_not_matter() -> None:
     left = naming.relation_scores(states, vectors, padded[0][None], padded[1][None])[..., :3]
     right = naming.relation_scores(states, vectors[:, :3], times[None], since[None])
     torch.testing.assert_close(left, right)
-    told = ToldTopic(W, 7, D).double()
+    told = ToldTopic(W, 7, D, types=9).double()
+    types = torch.tensor([[4, UNSEEN, 4, 4, UNSEEN]])
     torch.testing.assert_close(
-        told(vectors, padded[0][None], padded[1][None], mask),
-        told(vectors[:, :3], times[None], since[None], mask[:, :3]),
+        told(vectors, types, padded[0][None], padded[1][None], mask),
+        told(vectors[:, :3], types[:, :3], times[None], since[None], mask[:, :3]),
     )
 
 
@@ -63,8 +66,31 @@ def test_a_topic_without_relations_adds_nothing() -> None:
     empty = torch.zeros(1, 0, W).double()
     added = naming.relation_scores(torch.randn(1, 2, D).double(), empty, none[None], none[None])
     assert added.shape == (1, 2, 0)
-    told = ToldTopic(W, 7, D).double()(empty, none[None], none[None], none[:1].bool())
-    assert [each.shape for each in told] == [(1, 2, 7), (1, 2, D)]
+    told = ToldTopic(W, 7, D, types=2).double()
+    added = told(empty, none[:1], none[None], none[None], none[:1].bool())
+    assert [each.shape for each in added] == [(1, 2, 7), (1, 2, D)]
+
+
+def test_a_type_of_its_own_counts_once_and_unseen_ones_share_theirs() -> None:
+    told = ToldTopic(W, 7, D, types=3).double()
+    for parameter in told.kinds.parameters():  # leave only what types of their own tell
+        torch.nn.init.constant_(parameter, -100.0)
+    torch.nn.init.zeros_(told.to_state.weight[:, 2 * 3 : 2 * 3 + 2])
+    vectors = torch.zeros(1, 3, W).double()
+
+    def state(types: list[int], times: list[int]) -> list[float]:
+        given = torch.tensor([[times]])
+        mask = torch.ones(1, 3, dtype=torch.bool)
+        _, added = told(vectors, torch.tensor([types]), given, torch.ones_like(given), mask)
+        added_D: list[float] = added[0, 0].tolist()
+        return added_D
+
+    nothing = [0, 0, 0]
+    assert state([0, 1, 1], nothing) == pytest.approx(state([0, 0, 1], nothing))
+    assert state([0, 1, 1], nothing) != pytest.approx(state([0, 2, 2], nothing))
+    assert state([0, 1, 1], [0, 1, 0]) == pytest.approx(state([0, 1, 1], [0, 1, 3]))
+    assert state([0, 1, 1], [0, 1, 0]) != pytest.approx(state([0, 1, 1], [1, 0, 0]))
+    assert state([0, UNSEEN, UNSEEN], nothing) == pytest.approx(state([0, 0, UNSEEN], nothing))
 
 
 def test_both_ways_to_choose_a_form_agree() -> None:

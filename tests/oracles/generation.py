@@ -117,7 +117,7 @@ def state_after(
         ]
         times_1TR, since_1TR = torch.tensor(named).reshape(len(named), 2, -1).unbind(1)
         told_1TI, told_1TD = model.told(
-            vectors_1RW, times_1TR[None], since_1TR[None], known.mask_BR
+            vectors_1RW, known.types_BR, times_1TR[None], since_1TR[None], known.mask_BR
         )
         vectors_1TI, added_1D = vectors_1TI + told_1TI, told_1TD[:, -1]
     outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)

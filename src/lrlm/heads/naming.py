@@ -11,6 +11,8 @@ vector or of form features, K features of a name, F forms, Q choices of a form.
 import torch
 from torch import Tensor, nn
 
+from lrlm.heads.copying import VectorTable, forgotten
+
 MENTION_FEATURES = 5
 """K, what is told of a name."""
 _DECAYS = (5.0, 25.0, 125.0)
@@ -108,22 +110,42 @@ class ToldTopic(nn.Module):
 
     Each relation is more or less of several kinds, and what is told of a kind is whether there is
     one of it (a noisy or): whether there is a capital matters, not how many other facts there are.
+    Kinds are made of the relations' vectors, so new types have them, but those of types that hold
+    for the same topics are alike; `types` vectors of their own tell the known ones apart.
     The backbone reads it with every token, and it is added to the states that the backbone gives,
     where words are chosen: without that, training takes long to find out what it is good for.
     """
 
-    def __init__(self, vector_size: int, input_size: int, state_size: int) -> None:
+    def __init__(
+        self,
+        vector_size: int,
+        input_size: int,
+        state_size: int,
+        *,
+        types: int | None = None,
+        unseen_rate: float = 0.0,
+    ) -> None:
+        """With `types`, each has a vector of its own; training takes a share of them for unseen."""
         super().__init__()
         kinds = max(input_size // 2, 1)
         self.kinds = nn.Linear(vector_size, kinds)
         nn.init.normal_(self.kinds.weight, std=0.5)  # so that relations differ from the beginning,
         nn.init.constant_(self.kinds.bias, -2.0)  # and many of them together are not of all kinds
         told = 2 * kinds + 2
+        self.own = None if types is None else VectorTable(input_size, learned=types)
+        if self.own is not None:
+            told += 3 * self.own.width
+        self.unseen_rate = unseen_rate
         self.to_input = nn.Linear(told, input_size, bias=False)
         self.to_state = nn.Linear(told, state_size, bias=False)
 
     def forward(
-        self, vectors_BRW: Tensor, times_BTR: Tensor, since_BTR: Tensor, mask_BR: Tensor
+        self,
+        vectors_BRW: Tensor,
+        types_BR: Tensor,
+        times_BTR: Tensor,
+        since_BTR: Tensor,
+        mask_BR: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Describe the relations that were not named yet, and those whose name ends here.
 
@@ -136,13 +158,40 @@ class ToldTopic(nn.Module):
         now_BTR = (mask_B1R & (times_BTR > 0) & (since_BTR == 0)).to(dtype)
         count_BT1 = unsaid_BTR.sum(2, keepdim=True)
         is_some_BT1 = (count_BT1 > 0).to(dtype)
-        told_BTK = torch.cat(
-            [
-                -torch.expm1(-(unsaid_BTR @ kinds_BRK)),
-                -torch.expm1(-(now_BTR @ kinds_BRK)),
-                is_some_BT1,
-                torch.log1p(count_BT1),
-            ],
-            dim=2,
-        )
+        told = [
+            -torch.expm1(-(unsaid_BTR @ kinds_BRK)),
+            -torch.expm1(-(now_BTR @ kinds_BRK)),
+            is_some_BT1,
+            torch.log1p(count_BT1),
+        ]
+        if self.own is not None:
+            said_BTR = (mask_B1R & (times_BTR > 0)).to(dtype)
+            told += self._of_types(self.own, types_BR, said_BTR, now_BTR, mask_BR)
+        told_BTK = torch.cat(told, dim=2)
         return self.to_input(told_BTK), self.to_state(told_BTK)
+
+    def _of_types(
+        self,
+        own: VectorTable,
+        types_BR: Tensor,
+        said_BTR: Tensor,
+        now_BTR: Tensor,
+        mask_BR: Tensor,
+    ) -> list[Tensor]:
+        """Sum the own vectors of the types of which nothing, something, or one just now was named.
+
+        A type counts once, however many relations it has.
+        """
+        if self.training:
+            types_BR = forgotten(types_BR, self.unseen_rate)
+        is_same_BRR = (types_BR[:, :, None] == types_BR[:, None]) & mask_BR[:, :, None]
+        same_BRR = is_same_BRR.to(said_BTR.dtype)
+        share_BR1 = (mask_BR / same_BRR.sum(1).clamp(min=1))[..., None]
+        vectors_BRW = own(types_BR) * share_BR1
+        begun_BTR = ((said_BTR @ same_BRR) > 0).to(said_BTR.dtype)
+        just_now_BTR = ((now_BTR @ same_BRR) > 0).to(said_BTR.dtype)
+        return [
+            (1 - begun_BTR) @ vectors_BRW,
+            begun_BTR @ vectors_BRW,
+            just_now_BTR @ vectors_BRW,
+        ]

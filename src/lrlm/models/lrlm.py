@@ -63,7 +63,7 @@ class LatentRelationLM(VanillaLM):
         relations: RelationHead,
         forms: FormHead,
         summary: bool = False,
-        told: bool = False,
+        told: ToldTopic | None = None,
         named: bool = False,
         reads_preface: bool = False,
     ) -> None:
@@ -82,9 +82,7 @@ class LatentRelationLM(VanillaLM):
         self.reads_preface = reads_preface
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
-        self.told = (
-            ToldTopic(vector_size, embedding.output_size, backbone.output_size) if told else None
-        )
+        self.told = told
         self.naming = (
             NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
         )
@@ -104,7 +102,7 @@ class LatentRelationLM(VanillaLM):
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
             summary=relations.summary,
-            told=relations.told,
+            told=parts.told_topic(vectors, size) if relations.told else None,
             named=relations.named,
             reads_preface=parts.config.facts_in_context,
         )
@@ -148,7 +146,11 @@ class LatentRelationLM(VanillaLM):
         assert relations is not None, "the collator serves another model"
         assert named_BTR is not None, "the collator serves another model"
         told_BTI, told_BTD = self.told(
-            self._vectors_of(relations), named_BTR.times, named_BTR.since, relations.known_BR
+            self._vectors_of(relations),
+            relations.types_BR,
+            named_BTR.times,
+            named_BTR.since,
+            relations.known_BR,
         )
         states_BTD, state = self.backbone(
             self.embedding(window.inputs_BT) + told_BTI, window.lengths_B, state
@@ -299,7 +301,11 @@ class LrlmWriter(VanillaWriter):
             named = naming.relations()
             times_BR, since_BR = named.times, named.since
         told_1BI, told_1BD = self._told(
-            self._vectors_1RW, times_BR[None], since_BR[None], self._all_1R
+            self._vectors_1RW,
+            self.topic.types_R[None],
+            times_BR[None],
+            since_BR[None],
+            self._all_1R,
         )
         states_BD, state = self._step(vectors_BI + told_1BI[0], state)
         return states_BD + told_1BD[0], state
