@@ -5,6 +5,7 @@ import torch
 
 from lrlm.arrays import UNSEEN
 from lrlm.heads import NamingScores, ToldTopic, mention_features
+from lrlm.heads.naming import ToldByState, TypesOfTheirOwn
 
 D, W, F = 4, 3, 5
 
@@ -68,29 +69,33 @@ def test_a_topic_without_relations_adds_nothing() -> None:
     assert added.shape == (1, 2, 0)
     told = ToldTopic(W, 7, D, types=2).double()
     added = told(empty, none[:1], none[None], none[None], none[:1].bool())
-    assert [each.shape for each in added] == [(1, 2, 7), (1, 2, D)]
+    assert added.shape == (1, 2, told.to_input.in_features)
+    assert told.add_to(torch.zeros(1, 2, D).double(), added).shape == (1, 2, D)
 
 
 def test_a_type_of_its_own_counts_once_and_unseen_ones_share_theirs() -> None:
-    told = ToldTopic(W, 7, D, types=3).double()
-    for parameter in told.kinds.parameters():  # leave only what types of their own tell
-        torch.nn.init.constant_(parameter, -100.0)
-    torch.nn.init.zeros_(told.to_state.weight[:, 2 * 3 : 2 * 3 + 2])
-    vectors = torch.zeros(1, 3, W).double()
+    own = TypesOfTheirOwn(W, types=3, unseen_rate=0.0).double()
 
-    def state(types: list[int], times: list[int]) -> list[float]:
-        given = torch.tensor([[times]])
-        mask = torch.ones(1, 3, dtype=torch.bool)
-        _, added = told(vectors, torch.tensor([types]), given, torch.ones_like(given), mask)
-        added_D: list[float] = added[0, 0].tolist()
-        return added_D
+    def told(types: list[int], times: list[int]) -> list[float]:
+        named = torch.tensor([[times]], dtype=torch.float64)
+        mask = torch.ones(1, len(types), dtype=torch.bool)
+        sums: list[float] = own(torch.tensor([types]), named, 0 * named, mask)[0, 0].tolist()
+        return sums
 
     nothing = [0, 0, 0]
-    assert state([0, 1, 1], nothing) == pytest.approx(state([0, 0, 1], nothing))
-    assert state([0, 1, 1], nothing) != pytest.approx(state([0, 2, 2], nothing))
-    assert state([0, 1, 1], [0, 1, 0]) == pytest.approx(state([0, 1, 1], [0, 1, 3]))
-    assert state([0, 1, 1], [0, 1, 0]) != pytest.approx(state([0, 1, 1], [1, 0, 0]))
-    assert state([0, UNSEEN, UNSEEN], nothing) == pytest.approx(state([0, 0, UNSEEN], nothing))
+    assert told([0, 1, 1], nothing) == pytest.approx(told([0, 0, 1], nothing))
+    assert told([0, 1, 1], nothing) != pytest.approx(told([0, 2, 2], nothing))
+    assert told([0, 1, 1], [0, 1, 0]) == pytest.approx(told([0, 1, 1], [0, 1, 1]))
+    assert told([0, 1, 1], [0, 1, 0]) != pytest.approx(told([0, 1, 1], [1, 0, 0]))
+    assert told([0, UNSEEN, UNSEEN], nothing) == pytest.approx(told([0, 0, UNSEEN], nothing))
+
+
+def test_what_states_make_of_it_is_nothing_at_first() -> None:
+    told, states = torch.randn(2, 3, 6), torch.randn(2, 3, D)
+    by_state = ToldByState(6, D)
+    assert not by_state(states, told).any()
+    torch.nn.init.normal_(by_state.added.weight)
+    assert by_state(states, told).any()
 
 
 def test_both_ways_to_choose_a_form_agree() -> None:

@@ -145,17 +145,16 @@ class LatentRelationLM(VanillaLM):
         relations, named_BTR = window.relations, window.named_BTR
         assert relations is not None, "the collator serves another model"
         assert named_BTR is not None, "the collator serves another model"
-        told_BTI, told_BTD = self.told(
+        told_BTC = self.told(
             self._vectors_of(relations),
             relations.types_BR,
             named_BTR.times,
             named_BTR.since,
             relations.known_BR,
         )
-        states_BTD, state = self.backbone(
-            self.embedding(window.inputs_BT) + told_BTI, window.lengths_B, state
-        )
-        return states_BTD + told_BTD, state
+        inputs_BTI = self.embedding(window.inputs_BT) + self.told.to_input(told_BTC)
+        states_BTD, state = self.backbone(inputs_BTI, window.lengths_B, state)
+        return self.told.add_to(states_BTD, told_BTC), state
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
@@ -300,15 +299,15 @@ class LrlmWriter(VanillaWriter):
         if naming is not None:
             named = naming.relations()
             times_BR, since_BR = named.times, named.since
-        told_1BI, told_1BD = self._told(
+        told_1BC = self._told(
             self._vectors_1RW,
             self.topic.types_R[None],
             times_BR[None],
             since_BR[None],
             self._all_1R,
         )
-        states_BD, state = self._step(vectors_BI + told_1BI[0], state)
-        return states_BD + told_1BD[0], state
+        states_BD, state = self._step(vectors_BI + self._told.to_input(told_1BC[0]), state)
+        return self._told.add_to(states_BD, told_1BC[0]), state
 
     def choose(self, so_far: WritingState, limits: Limits, choosing: Choosing) -> Written:
         """Choose a word for each row, or the first token of a form."""
