@@ -69,6 +69,7 @@ def test_beside_a_smaller_corpus_fewer_things_have_vectors(run: Run, tmp_path: P
     objects = set(lean.features.relations.objects)
     assert {"Town3", "Rhine", "1203"} <= objects < set(run.features.relations.objects)
     assert "Town19" not in objects
+    assert lean.setup.manifest["counts"]["objects"] == len(objects)
 
 
 def test_spelling_stays_a_distribution(run: Run, tmp_path: Path) -> None:

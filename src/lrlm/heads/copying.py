@@ -66,6 +66,9 @@ class RelationConfig:
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
     unseen_objects: float = 0.0
     """Share of objects that training takes for unseen, for the same reason (not in the paper)."""
+    forgotten_facts: float = 0.0
+    """Largest share of the facts that a text does not name that training takes for unknown, so that
+    LRLM reads texts about topics of which little is known (not in the paper)."""
     tuned_types: bool = False
     """Whether training also changes the given vectors of relation types (not in the paper)."""
     first_rate: float | None = None
@@ -95,6 +98,7 @@ class RelationConfig:
             check_range(f"model.relations.{name}", getattr(self, name), 1, WIDEST)
         check_rate("model.relations.unseen_rate", self.unseen_rate)
         check_rate("model.relations.unseen_objects", self.unseen_objects)
+        check_rate("model.relations.forgotten_facts", self.forgotten_facts)
         if self.own_types and (self.names or not self.told):
             raise InputError(
                 "model.relations.own_types is for a model that has model.relations.told, and not"

@@ -114,7 +114,8 @@ class ModelConfig:
             parts |= Parts.FACTS
         if Parts.RELATIONS in parts and self.relations.names:
             parts |= Parts.NAMES
-        if Parts.EDGES in parts and (self.relations.named or self.relations.told):
+        asks_for_names = self.relations.named or self.relations.told
+        if Parts.EDGES in parts and (asks_for_names or self.relations.forgotten_facts):
             parts |= Parts.NAMED
         return parts
 

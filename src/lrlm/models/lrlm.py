@@ -5,6 +5,7 @@ states, R relations of a row, E candidate edges, S places of a row where edges s
 form, F forms, W widths.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -65,6 +66,7 @@ class LatentRelationLM(VanillaLM):
         summary: bool = False,
         told: ToldTopic | None = None,
         named: bool = False,
+        forgotten_facts: float = 0.0,
         reads_preface: bool = False,
     ) -> None:
         """With `summary`, the mean of the topic's relations is read before the first token.
@@ -72,13 +74,15 @@ class LatentRelationLM(VanillaLM):
         The paper's model learns what a topic has only where it chooses a relation, so it may begin
         an article about a river whose topic is a country. With `told`, those that were not named
         yet, or just now, are read with every token; with `named`, what was named already changes
-        the choices of a source, a relation and a form.
+        the choices of a source, a relation and a form. In training up to a share `forgotten_facts`
+        of the facts that a text does not name is taken for unknown.
         """
         super().__init__(embedding, backbone, words)
         self.source = source
         self.vectors = vectors
         self.relations = relations
         self.forms = forms
+        self.forgotten_facts = forgotten_facts
         self.reads_preface = reads_preface
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
@@ -104,6 +108,7 @@ class LatentRelationLM(VanillaLM):
             summary=relations.summary,
             told=parts.told_topic(vectors, size) if relations.told else None,
             named=relations.named,
+            forgotten_facts=relations.forgotten_facts,
             reads_preface=parts.config.facts_in_context,
         )
 
@@ -158,6 +163,9 @@ class LatentRelationLM(VanillaLM):
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
+        if self.training and self.forgotten_facts and window.relations is not None:
+            known = window.relations.forgetting(self.forgotten_facts)
+            window = replace(window, relations=known)
         states_BTD, state = self.read(window, state)
         edges, relations = window.edges, window.relations
         assert edges is not None, "the collator serves another model"

@@ -66,6 +66,9 @@ def pack(
         manifest = dict(whole.setup.manifest)
         rounded = Features.open(draft / FEATURES)
         manifest |= whole.config.vocabulary.manifest_entries(whole.space, rounded)
+        if "counts" in manifest:
+            objects = len(rounded.relations.objects)
+            manifest["counts"] = manifest["counts"] | {"objects": objects}
         write_manifest(draft, **{**manifest, "files": fingerprints_in(draft)})
     return Run.open(out)
 
