@@ -42,7 +42,7 @@ def pack(
     share of all others is worked out anew: the probabilities of all texts still sum to one.
     """
     whole = Run.open(run)
-    corpus = None if beside is None else Corpus.open(beside)
+    corpus = None if beside is None else Corpus.open(Path(beside))
     with new_folder(Path(out), overwrite=overwrite) as draft:
         for path in sorted(whole.folder.iterdir()):
             if path.name in _NOT_PACKED or path.name.startswith("."):
