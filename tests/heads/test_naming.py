@@ -1,8 +1,11 @@
 """What earlier mentions add to scores: nothing at first, and never anything of padding."""
 
+import pytest
 import torch
 
+from lrlm.arrays import UNSEEN
 from lrlm.heads import NamingScores, ToldTopic, mention_features
+from lrlm.heads.naming import ToldByState, TypesOfTheirOwn
 
 D, W, F = 4, 3, 5
 
@@ -49,10 +52,11 @@ def test_padding_does_not_matter() -> None:
     left = naming.relation_scores(states, vectors, padded[0][None], padded[1][None])[..., :3]
     right = naming.relation_scores(states, vectors[:, :3], times[None], since[None])
     torch.testing.assert_close(left, right)
-    told = ToldTopic(W, 7, D).double()
+    told = ToldTopic(W, 7, D, types=9).double()
+    types = torch.tensor([[4, UNSEEN, 4, 4, UNSEEN]])
     torch.testing.assert_close(
-        told(vectors, padded[0][None], padded[1][None], mask),
-        told(vectors[:, :3], times[None], since[None], mask[:, :3]),
+        told(vectors, types, padded[0][None], padded[1][None], mask),
+        told(vectors[:, :3], types[:, :3], times[None], since[None], mask[:, :3]),
     )
 
 
@@ -63,8 +67,35 @@ def test_a_topic_without_relations_adds_nothing() -> None:
     empty = torch.zeros(1, 0, W).double()
     added = naming.relation_scores(torch.randn(1, 2, D).double(), empty, none[None], none[None])
     assert added.shape == (1, 2, 0)
-    told = ToldTopic(W, 7, D).double()(empty, none[None], none[None], none[:1].bool())
-    assert [each.shape for each in told] == [(1, 2, 7), (1, 2, D)]
+    told = ToldTopic(W, 7, D, types=2).double()
+    added = told(empty, none[:1], none[None], none[None], none[:1].bool())
+    assert added.shape == (1, 2, told.to_input.in_features)
+    assert told.add_to(torch.zeros(1, 2, D).double(), added).shape == (1, 2, D)
+
+
+def test_a_type_of_its_own_counts_once_and_unseen_ones_share_theirs() -> None:
+    own = TypesOfTheirOwn(W, types=3, unseen_rate=0.0).double()
+
+    def told(types: list[int], times: list[int]) -> list[float]:
+        named = torch.tensor([[times]], dtype=torch.float64)
+        mask = torch.ones(1, len(types), dtype=torch.bool)
+        sums: list[float] = own(torch.tensor([types]), named, 0 * named, mask)[0, 0].tolist()
+        return sums
+
+    nothing = [0, 0, 0]
+    assert told([0, 1, 1], nothing) == pytest.approx(told([0, 0, 1], nothing))
+    assert told([0, 1, 1], nothing) != pytest.approx(told([0, 2, 2], nothing))
+    assert told([0, 1, 1], [0, 1, 0]) == pytest.approx(told([0, 1, 1], [0, 1, 1]))
+    assert told([0, 1, 1], [0, 1, 0]) != pytest.approx(told([0, 1, 1], [1, 0, 0]))
+    assert told([0, UNSEEN, UNSEEN], nothing) == pytest.approx(told([0, 0, UNSEEN], nothing))
+
+
+def test_what_states_make_of_it_is_nothing_at_first() -> None:
+    told, states = torch.randn(2, 3, 6), torch.randn(2, 3, D)
+    by_state = ToldByState(6, D)
+    assert not by_state(states, told).any()
+    torch.nn.init.normal_(by_state.added.weight)
+    assert by_state(states, told).any()
 
 
 def test_both_ways_to_choose_a_form_agree() -> None:

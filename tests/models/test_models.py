@@ -53,3 +53,7 @@ class TestLrlmWithNamesOnTransformerXl(LanguageModelContract):
 
 class TestLrlmWithToldOnLstm(LanguageModelContract):
     kind, backbone = "lrlm+told", "lstm"
+
+
+class TestLrlmWithOwnTypesOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+named+told+own_types", "lstm"

@@ -47,6 +47,7 @@ def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
         "lrlm+summary",
         "lrlm+named",
         "lrlm+told",
+        "lrlm+told+own_types",
         "lrlm+named+told+summary",
     ],
 )

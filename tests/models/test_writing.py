@@ -35,7 +35,9 @@ def after(writer: Writer, words: list[str]) -> WritingState:
 
 
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
-@pytest.mark.parametrize("kind", ["lrlm", "lrlm+named", "lrlm+named+told"])
+@pytest.mark.parametrize(
+    "kind", ["lrlm", "lrlm+named", "lrlm+named+told", "lrlm+named+told+own_types"]
+)
 @torch.inference_mode()
 def test_a_written_form_costs_what_its_edge_scores(kind: str, backbone: str) -> None:
     run = toy_run(kind, backbone)

@@ -111,8 +111,9 @@ def state_after(
     ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
     state = model.begin(topic)
     vectors_1TI = model.embedding(ids)
-    added_1D: Tensor | float = 0.0
+    told = None
     if isinstance(model, LatentRelationLM) and model.told is not None:
+        told = model.told
         known = topic.relations
         assert known is not None
         vectors_1RW = model.vectors(known.types_BR, known.objects_BR)
@@ -121,13 +122,13 @@ def state_after(
             for place in range(len(prefix) + 1)
         ]
         times_1TR, since_1TR = torch.tensor(named).reshape(len(named), 2, -1).unbind(1)
-        told_1TI, told_1TD = model.told(
-            vectors_1RW, times_1TR[None], since_1TR[None], known.mask_BR
+        told_1TC = told(
+            vectors_1RW, known.types_BR, times_1TR[None], since_1TR[None], known.mask_BR
         )
-        vectors_1TI, added_1D = vectors_1TI + told_1TI, told_1TD[:, -1]
+        vectors_1TI = vectors_1TI + told.to_input(told_1TC)
     outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)
-    state_1D: Tensor = outputs_BTD[:, -1] + added_1D
-    return state_1D
+    state_1D: Tensor = outputs_BTD[:, -1]
+    return state_1D if told is None else told.add_to(state_1D, told_1TC[:, -1])
 
 
 def _steps(

@@ -52,6 +52,26 @@ def test_a_packed_run_scores_nearly_the_same(run: Run, corpus: Path, tmp_path: P
     assert nats[1].tolist() != nats[0].tolist()
 
 
+def test_beside_a_corpus_what_it_tells_is_left_out(run: Run, corpus: Path, tmp_path: Path) -> None:
+    packed, lean = pack(run.folder, tmp_path / "p"), pack(run.folder, tmp_path / "l", beside=corpus)
+    assert (packed.folder / "schema.json").exists()
+    assert not (lean.folder / "schema.json").exists()
+    nats = []
+    for each in (packed, lean):
+        documents = list(each.encoder.encode(Corpus.open(corpus).documents("valid")))
+        nats.append(document_nats(each.model, each.collator.windows(documents)).nats_B.tolist())
+    assert nats[0] == nats[1]
+
+
+def test_beside_a_smaller_corpus_fewer_things_have_vectors(run: Run, tmp_path: Path) -> None:
+    small = tiny.write_corpus(tmp_path, train=8)
+    lean = pack(run.folder, tmp_path / "lean", beside=small)
+    objects = set(lean.features.relations.objects)
+    assert {"Town3", "Rhine", "1203"} <= objects < set(run.features.relations.objects)
+    assert "Town19" not in objects
+    assert lean.setup.manifest["counts"]["objects"] == len(objects)
+
+
 def test_spelling_stays_a_distribution(run: Run, tmp_path: Path) -> None:
     packed = pack(run.folder, tmp_path / "packed")
     assert isinstance(packed.space, WordSpace)

@@ -42,7 +42,7 @@ class Score:
     >>> score.words, score.bytes
     (5, 20)
     >>> round(score.perplexity), round(score.bits_per_byte, 2)
-    (3, 0.42)
+    (2, 0.28)
     >>> [piece.tokens for piece in score.pieces]
     [1, 1, 1, 1, 1]
     """

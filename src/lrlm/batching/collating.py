@@ -252,6 +252,7 @@ class Collator:
             mask_BR=_padded([np.ones_like(each.types_R) for each in documents], 0).bool(),
             names_NW=names_NW,
             open_BR=_open_relations(documents),
+            unnamed_BR=_unnamed(documents) if Parts.NAMED in self._parts else None,
         )
 
     def _annotation(
@@ -324,6 +325,17 @@ def _open_relations(documents: list[EncodedDocument]) -> Tensor | None:
         np.zeros_like(each.types_R) if each.open_R is None else each.open_R.astype(np.int64)
         for each in documents
     ]
+    return _padded(rows, 0).bool()
+
+
+def _unnamed(documents: list[EncodedDocument]) -> Tensor:
+    """Say which facts no name in the text can be of: (B, R). What a topic is called is no fact."""
+    rows = []
+    for document in documents:
+        unnamed_R = np.ones_like(document.types_R)
+        unnamed_R[:1] = 0
+        unnamed_R[document.edges_E4[:, 2]] = 0
+        rows.append(unnamed_R)
     return _padded(rows, 0).bool()
 
 

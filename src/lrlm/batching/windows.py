@@ -104,11 +104,24 @@ class TopicRelations(_OnDevice):
     called."""
     open_BR: Tensor | None = None
     """Which relations stand for facts that are not known; None where none does."""
+    unnamed_BR: Tensor | None = None
+    """Which facts no name in the whole text can be of; None where that is not asked for."""
 
     @property
     def known_BR(self) -> Tensor:
         """Where there is a relation that is known, not an open one."""
         return self.mask_BR if self.open_BR is None else self.mask_BR & ~self.open_BR
+
+    def forgetting(self, rate: float) -> "TopicRelations":
+        """Take facts that the text does not name for unknown, up to this share of them.
+
+        How many is drawn for each row, so that little is known of some topics and much of others.
+        """
+        assert self.unnamed_BR is not None, "the collator serves another model"
+        drawn_BR = torch.rand(self.mask_BR.shape, device=self.mask_BR.device)
+        share_B1 = rate * torch.rand(len(drawn_BR), 1, device=self.mask_BR.device)
+        is_forgotten_BR = self.unnamed_BR & (drawn_BR < share_B1)
+        return replace(self, mask_BR=self.mask_BR & ~is_forgotten_BR)
 
 
 @dataclass(frozen=True)

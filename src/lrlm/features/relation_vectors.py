@@ -8,7 +8,8 @@ Shapes: N triples, K types with a vector, O objects, D width.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,12 @@ class RelationTable:
     def object_ids(self) -> dict[str, int]:
         """Ids of objects."""
         return {name: index for index, name in enumerate(self.objects)}
+
+    def only_objects(self, names: AbstractSet[str]) -> "RelationTable":
+        """Give the table without the objects of other names; their ids change."""
+        kept = [place for place, name in enumerate(self.objects) if name in names]
+        objects = tuple(self.objects[place] for place in kept)
+        return replace(self, objects=objects, objects_OD=self.objects_OD[kept])
 
     def save(self, folder: Path, **made_from: Any) -> None:
         """Write names and vectors to a new folder; `made_from` is kept in its manifest."""

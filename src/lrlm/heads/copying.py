@@ -66,6 +66,9 @@ class RelationConfig:
     """Share of types that training takes for unseen, so that new ones find a trained vector."""
     unseen_objects: float = 0.0
     """Share of objects that training takes for unseen, for the same reason (not in the paper)."""
+    forgotten_facts: float = 0.0
+    """Largest share of the facts that a text does not name that training takes for unknown, so that
+    LRLM reads texts about topics of which little is known (not in the paper)."""
     tuned_types: bool = False
     """Whether training also changes the given vectors of relation types (not in the paper)."""
     first_rate: float | None = None
@@ -82,6 +85,9 @@ class RelationConfig:
     told: bool = False
     """Whether LRLM reads with every token which relations were not named yet, and which were just
     now (not in the paper)."""
+    own_types: bool = False
+    """Whether `told` has a vector of its own for each relation type, beside what the given vectors
+    say of it (not in the paper)."""
     shapes: bool = False
     """Whether the features of names also say what they look like: digits, capitals, length (not in
     the paper)."""
@@ -92,6 +98,12 @@ class RelationConfig:
             check_range(f"model.relations.{name}", getattr(self, name), 1, WIDEST)
         check_rate("model.relations.unseen_rate", self.unseen_rate)
         check_rate("model.relations.unseen_objects", self.unseen_objects)
+        check_rate("model.relations.forgotten_facts", self.forgotten_facts)
+        if self.own_types and (self.names or not self.told):
+            raise InputError(
+                "model.relations.own_types is for a model that has model.relations.told, and not"
+                " model.relations.names, where types have no vectors of their own"
+            )
         if self.first_rate is not None and not 0 < self.first_rate < 1:
             raise InputError(
                 f"model.relations.first_rate must be between 0 and 1, not {self.first_rate}"
@@ -165,12 +177,12 @@ class RelationVectors(nn.Module):
         assert names_NW is None, "the collator serves another model"
         check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
         if self.training:
-            types_BR = _forgotten(types_BR, self.unseen_rate)
-            objects_BR = _forgotten(objects_BR, self.unseen_objects)
+            types_BR = forgotten(types_BR, self.unseen_rate)
+            objects_BR = forgotten(objects_BR, self.unseen_objects)
         return torch.cat([self.types(types_BR), self.objects(objects_BR)], dim=-1)
 
 
-def _forgotten(ids_BR: Tensor, rate: float) -> Tensor:
+def forgotten(ids_BR: Tensor, rate: float) -> Tensor:
     """Take a share of the ids for unseen."""
     if rate == 0:
         return ids_BR

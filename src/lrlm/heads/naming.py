@@ -5,11 +5,14 @@ has one state before a place, however the tokens were made. None of this is in t
 begins where it changes nothing.
 
 Shapes: X states, R relations, S states of a row, B rows, D width of states, W width of a relation's
-vector or of form features, K features of a name, F forms, Q choices of a form.
+vector or of form features, K features of a name or kinds of relations, C width of what is told, F
+forms, Q choices of a form, T places of a row.
 """
 
 import torch
 from torch import Tensor, nn
+
+from lrlm.heads.copying import VectorTable, forgotten
 
 MENTION_FEATURES = 5
 """K, what is told of a name."""
@@ -108,41 +111,121 @@ class ToldTopic(nn.Module):
 
     Each relation is more or less of several kinds, and what is told of a kind is whether there is
     one of it (a noisy or): whether there is a capital matters, not how many other facts there are.
+    Kinds are made of the relations' vectors, so new types have them too; but types that hold for
+    the same topics have vectors that are alike, and so have their kinds. Vectors of their own tell
+    the types apart that training has seen.
+
     The backbone reads it with every token, and it is added to the states that the backbone gives,
     where words are chosen: without that, training takes long to find out what it is good for.
     """
 
-    def __init__(self, vector_size: int, input_size: int, state_size: int) -> None:
+    def __init__(
+        self,
+        vector_size: int,
+        input_size: int,
+        state_size: int,
+        *,
+        types: int | None = None,
+        unseen_rate: float = 0.0,
+    ) -> None:
+        """With `types`, each has a vector of its own; training takes a share of them for unseen."""
         super().__init__()
         kinds = max(input_size // 2, 1)
         self.kinds = nn.Linear(vector_size, kinds)
         nn.init.normal_(self.kinds.weight, std=0.5)  # so that relations differ from the beginning,
         nn.init.constant_(self.kinds.bias, -2.0)  # and many of them together are not of all kinds
         told = 2 * kinds + 2
+        self.own = None if types is None else TypesOfTheirOwn(kinds, types, unseen_rate)
+        if self.own is not None:
+            told += self.own.output_size
         self.to_input = nn.Linear(told, input_size, bias=False)
         self.to_state = nn.Linear(told, state_size, bias=False)
+        self.by_state = None if types is None else ToldByState(told, state_size)
 
     def forward(
-        self, vectors_BRW: Tensor, times_BTR: Tensor, since_BTR: Tensor, mask_BR: Tensor
-    ) -> tuple[Tensor, Tensor]:
+        self,
+        vectors_BRW: Tensor,
+        types_BR: Tensor,
+        times_BTR: Tensor,
+        since_BTR: Tensor,
+        mask_BR: Tensor,
+    ) -> Tensor:
         """Describe the relations that were not named yet, and those whose name ends here.
 
-        Gives what is added to the backbone's inputs and to its states: (B, T, …), (B, T, …).
+        It is (B, T, C), and `to_input` makes of it what is added to the backbone's inputs.
         """
         kinds_BRK = nn.functional.softplus(self.kinds(vectors_BRW))
         dtype = kinds_BRK.dtype
         mask_B1R = mask_BR[:, None]
-        unsaid_BTR = (mask_B1R & (times_BTR == 0)).to(dtype)
-        now_BTR = (mask_B1R & (times_BTR > 0) & (since_BTR == 0)).to(dtype)
+        named_BTR = mask_B1R & (times_BTR > 0)
+        unsaid_BTR = (mask_B1R & ~named_BTR).to(dtype)
+        now_BTR = (named_BTR & (since_BTR == 0)).to(dtype)
         count_BT1 = unsaid_BTR.sum(2, keepdim=True)
-        is_some_BT1 = (count_BT1 > 0).to(dtype)
-        told_BTK = torch.cat(
-            [
-                -torch.expm1(-(unsaid_BTR @ kinds_BRK)),
-                -torch.expm1(-(now_BTR @ kinds_BRK)),
-                is_some_BT1,
-                torch.log1p(count_BT1),
-            ],
-            dim=2,
-        )
-        return self.to_input(told_BTK), self.to_state(told_BTK)
+        told = [
+            -torch.expm1(-(unsaid_BTR @ kinds_BRK)),
+            -torch.expm1(-(now_BTR @ kinds_BRK)),
+            (count_BT1 > 0).to(dtype),
+            torch.log1p(count_BT1),
+        ]
+        if self.own is not None:
+            told.append(self.own(types_BR, named_BTR.to(dtype), now_BTR, mask_BR))
+        return torch.cat(told, dim=2)
+
+    def add_to(self, states: Tensor, told: Tensor) -> Tensor:
+        """Add what is told to the states that the backbone gives, both of any shape before D, C."""
+        added: Tensor = self.to_state(told)
+        if self.by_state is not None:
+            added = added + self.by_state(states, told)
+        return states + added
+
+
+class TypesOfTheirOwn(nn.Module):
+    """Learned vectors of relation types, added up over the types of a topic.
+
+    All types that training has not seen share one.
+    """
+
+    def __init__(self, width: int, types: int, unseen_rate: float) -> None:
+        super().__init__()
+        self.unseen_rate = unseen_rate
+        self.vectors = VectorTable(width, learned=types)
+        nn.init.normal_(self.vectors.learned_VW, std=0.5)  # large enough to differ in a sum
+        self.output_size = 3 * width
+
+    def forward(
+        self, types_BR: Tensor, named_BTR: Tensor, now_BTR: Tensor, mask_BR: Tensor
+    ) -> Tensor:
+        """Add up those of which nothing was named, something, and something just now: (B, T, 3 W).
+
+        A type counts once, however many relations it has.
+        """
+        if self.training:
+            types_BR = forgotten(types_BR, self.unseen_rate)
+        is_same_BRR = (types_BR[:, :, None] == types_BR[:, None]) & mask_BR[:, :, None]
+        same_BRR = is_same_BRR.to(named_BTR.dtype)
+        share_BR = mask_BR / same_BRR.sum(1).clamp(min=1)
+        vectors_BRW = self.vectors(types_BR) * share_BR[..., None]
+        begun_BTR = ((named_BTR @ same_BRR) > 0).to(named_BTR.dtype)
+        just_now_BTR = ((now_BTR @ same_BRR) > 0).to(named_BTR.dtype)
+        sums = [some_BTR @ vectors_BRW for some_BTR in (1 - begun_BTR, begun_BTR, just_now_BTR)]
+        return torch.cat(sums, dim=2)
+
+
+class ToldByState(nn.Module):
+    """What is told means something else in each state.
+
+    After "published", whether the publisher is known decides between "by" and "in"; after "was
+    born" it decides nothing. Training begins where it changes nothing.
+    """
+
+    def __init__(self, told_size: int, state_size: int) -> None:
+        super().__init__()
+        self.from_told = nn.Linear(told_size, state_size)
+        self.from_state = nn.Linear(state_size, state_size, bias=False)
+        self.added = nn.Linear(state_size, state_size, bias=False)
+        nn.init.zeros_(self.added.weight)
+
+    def forward(self, states: Tensor, told: Tensor) -> Tensor:
+        """Give what is added to states, both of any shape before D, C."""
+        added: Tensor = self.added(torch.relu(self.from_told(told) + self.from_state(states)))
+        return added

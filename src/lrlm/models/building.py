@@ -20,6 +20,7 @@ from lrlm.heads import (
     SoftmaxCost,
     TokenHead,
     TokenLayersConfig,
+    ToldTopic,
     VectorTable,
     WordConfig,
 )
@@ -113,7 +114,8 @@ class ModelConfig:
             parts |= Parts.FACTS
         if Parts.RELATIONS in parts and self.relations.names:
             parts |= Parts.NAMES
-        if Parts.EDGES in parts and (self.relations.named or self.relations.told):
+        asks_for_names = self.relations.named or self.relations.told
+        if Parts.EDGES in parts and (asks_for_names or self.relations.forgotten_facts):
             parts |= Parts.NAMED
         return parts
 
@@ -213,6 +215,17 @@ class ModelParts:
             VectorTable(config.object_size, given_VW=sizes.object_vectors),
             unseen_rate=config.unseen_rate,
             unseen_objects=config.unseen_objects,
+        )
+
+    def told_topic(self, vectors: RelationVectors | NamedVectors, state_size: int) -> ToldTopic:
+        """Make what tells a model what of its topic was named, for states of this width."""
+        config = self.config.relations
+        return ToldTopic(
+            vectors.output_size,
+            self.embedding.output_size,
+            state_size,
+            types=self._sizes.types if config.own_types else None,
+            unseen_rate=config.unseen_rate,
         )
 
 

@@ -5,6 +5,7 @@ states, R relations of a row, E candidate edges, S places of a row where edges s
 form, F forms, W widths.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -63,8 +64,9 @@ class LatentRelationLM(VanillaLM):
         relations: RelationHead,
         forms: FormHead,
         summary: bool = False,
-        told: bool = False,
+        told: ToldTopic | None = None,
         named: bool = False,
+        forgotten_facts: float = 0.0,
         reads_preface: bool = False,
     ) -> None:
         """With `summary`, the mean of the topic's relations is read before the first token.
@@ -72,19 +74,19 @@ class LatentRelationLM(VanillaLM):
         The paper's model learns what a topic has only where it chooses a relation, so it may begin
         an article about a river whose topic is a country. With `told`, those that were not named
         yet, or just now, are read with every token; with `named`, what was named already changes
-        the choices of a source, a relation and a form.
+        the choices of a source, a relation and a form. In training up to a share `forgotten_facts`
+        of the facts that a text does not name is taken for unknown.
         """
         super().__init__(embedding, backbone, words)
         self.source = source
         self.vectors = vectors
         self.relations = relations
         self.forms = forms
+        self.forgotten_facts = forgotten_facts
         self.reads_preface = reads_preface
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
-        self.told = (
-            ToldTopic(vector_size, embedding.output_size, backbone.output_size) if told else None
-        )
+        self.told = told
         self.naming = (
             NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
         )
@@ -104,8 +106,9 @@ class LatentRelationLM(VanillaLM):
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
             summary=relations.summary,
-            told=relations.told,
+            told=parts.told_topic(vectors, size) if relations.told else None,
             named=relations.named,
+            forgotten_facts=relations.forgotten_facts,
             reads_preface=parts.config.facts_in_context,
         )
 
@@ -147,16 +150,22 @@ class LatentRelationLM(VanillaLM):
         relations, named_BTR = window.relations, window.named_BTR
         assert relations is not None, "the collator serves another model"
         assert named_BTR is not None, "the collator serves another model"
-        told_BTI, told_BTD = self.told(
-            self._vectors_of(relations), named_BTR.times, named_BTR.since, relations.known_BR
+        told_BTC = self.told(
+            self._vectors_of(relations),
+            relations.types_BR,
+            named_BTR.times,
+            named_BTR.since,
+            relations.known_BR,
         )
-        states_BTD, state = self.backbone(
-            self.embedding(window.inputs_BT) + told_BTI, window.lengths_B, state
-        )
-        return states_BTD + told_BTD, state
+        inputs_BTI = self.embedding(window.inputs_BT) + self.told.to_input(told_BTC)
+        states_BTD, state = self.backbone(inputs_BTI, window.lengths_B, state)
+        return self.told.add_to(states_BTD, told_BTC), state
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
+        if self.training and self.forgotten_facts and window.relations is not None:
+            known = window.relations.forgetting(self.forgotten_facts)
+            window = replace(window, relations=known)
         states_BTD, state = self.read(window, state)
         edges, relations = window.edges, window.relations
         assert edges is not None, "the collator serves another model"
@@ -298,11 +307,15 @@ class LrlmWriter(VanillaWriter):
         if naming is not None:
             named = naming.relations()
             times_BR, since_BR = named.times, named.since
-        told_1BI, told_1BD = self._told(
-            self._vectors_1RW, times_BR[None], since_BR[None], self._all_1R
+        told_1BC = self._told(
+            self._vectors_1RW,
+            self.topic.types_R[None],
+            times_BR[None],
+            since_BR[None],
+            self._all_1R,
         )
-        states_BD, state = self._step(vectors_BI + told_1BI[0], state)
-        return states_BD + told_1BD[0], state
+        states_BD, state = self._step(vectors_BI + self._told.to_input(told_1BC[0]), state)
+        return self._told.add_to(states_BD, told_1BC[0]), state
 
     def choose(self, so_far: WritingState, limits: Limits, choosing: Choosing) -> Written:
         """Choose a word for each row, or the first token of a form."""

@@ -1,6 +1,7 @@
 """Generate the embedded corpus and build it like any other."""
 
 import json
+import math
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from lrlm.text import Profile
 DEFAULT_SEED = 1
 ARTICLES = (4000, 300, 300)
 _HELD_OUT = 0.1  # of the topics of each domain, in each of valid and test
-_CUTS = 7  # topics with few facts that notes make of each topic
+_WHOLE = 8  # one in so many notes about a topic knows all of its facts
 
 
 def build_miniworld(
@@ -76,7 +77,7 @@ def write(
         written = [*generate(split, count, seed=seed), *generate_notes(split, share, seed=seed)]
         _write_lines(folder / f"articles.{split}.jsonl", map(_json, written))
         if share:
-            known += cut_topics(split, seed=seed).values()
+            known += cut_topics(split, share, seed=seed).values()
     _write_lines(folder / "triples.tsv", _triples(known))
     _write_lines(folder / "forms.tsv", _forms(known))
 
@@ -93,22 +94,30 @@ def generate(split: str, count: int, *, seed: int = 1) -> Iterator[GeneratedArti
 def generate_notes(split: str, count: int, *, seed: int = 1) -> Iterator[GeneratedArticle]:
     """Write a number of notes about the topics of a split: whole ones and such with few facts."""
     chosen = topics_of(split, seed=seed)
-    few = cut_topics(split, seed=seed) if count else {}
+    few = cut_topics(split, count, seed=seed)
     for number in range(count):
         domain, topic = chosen[number % len(chosen)]
         turn = number // len(chosen)
-        domain, known = few.get((topic.id, turn % (_CUTS + 1)), (domain, topic))
+        domain, known = few.get((topic.id, turn), (domain, topic))
         id_ = f"{topic.id}.note{turn + 1}"
         plans, dice = load_plans(domain.name), Dice(f"{seed}/{id_}")
         yield write_note(id_, known, domain, plans, dice, person=topic.id)
 
 
-def cut_topics(split: str, *, seed: int = 1) -> dict[tuple[str, int], tuple[Domain, Topic]]:
-    """Give, for each topic of a split, some that are the same thing with few of its facts."""
+def cut_topics(
+    split: str, notes: int, *, seed: int = 1
+) -> dict[tuple[str, int], tuple[Domain, Topic]]:
+    """Give the topics of which few facts are known that this many notes are about.
+
+    They are numbered by the turn of the note; each has a selection of facts of its own.
+    """
+    chosen = topics_of(split, seed=seed)
+    turns = math.ceil(notes / len(chosen))
     return {
-        (topic.id, number): (domain, cut(topic, number, Dice(f"{seed}/{topic.id}~{number}")))
-        for domain, topic in topics_of(split, seed=seed)
-        for number in range(1, _CUTS + 1)
+        (topic.id, turn): (domain, cut(topic, turn, Dice(f"{seed}/{topic.id}~{turn}")))
+        for domain, topic in chosen
+        for turn in range(turns)
+        if turn % _WHOLE
     }
 
 
