@@ -116,8 +116,9 @@ class Desk:
         def annotate(numbers: Sequence[int]) -> None:
             made = annotate_together(name, model, [given[number].text for number in numbers])
             for number, result in zip(numbers, made, strict=True):
-                is_wrong = isinstance(result, Exception)
-                results[number] = result if is_wrong else given[number].written(result)
+                results[number] = (
+                    result if isinstance(result, Exception) else given[number].written(result)
+                )
 
         by_length = sorted(range(len(given)), key=lambda number: len(given[number].text.text))
         if len(given) < _SHARED:
@@ -138,8 +139,9 @@ class Desk:
             texts = [given[number].text for number in numbers]
             made = check_together(name, model, texts, graph=graph, threshold=threshold)
             for number, result in zip(numbers, made, strict=True):
-                is_wrong = isinstance(result, Exception)
-                results[number] = result if is_wrong else given[number].written(result)
+                results[number] = (
+                    result if isinstance(result, Exception) else given[number].written(result)
+                )
         return [results[number] for number in range(len(given))]
 
     async def while_wanted(self, request: Request, work: Awaitable[Made]) -> Made:
