@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrlm.checking.calibration import Calibration, NameStanding, log_odds_of
-from lrlm.checking.fitting import JudgedFinding, best_threshold, fitted_belief
+from lrlm.checking.fitting import (
+    JudgedFinding,
+    best_threshold,
+    fit_calibration,
+    fitted_belief,
+)
+from lrlm.checking.hypotheses import KnowledgeOfTypes
+from lrlm.errors import InputError
+from lrlm.knowledge.schema import Schema
+from tests.toy_run import toy_run
 
 
 def drawn(calibration: Calibration, count: int) -> list[JudgedFinding]:
@@ -65,3 +74,8 @@ def test_the_threshold_is_the_best_of_all() -> None:
 def test_log_odds_are_finite() -> None:
     assert log_odds_of(0.5) == 0.0
     assert log_odds_of(1.0) == pytest.approx(-log_odds_of(0.0))
+
+
+def test_without_knowledge_of_types_nothing_is_fitted() -> None:
+    with pytest.raises(InputError, match="nothing is known of the relation types"):
+        fit_calibration(toy_run("lrlm", "lstm"), KnowledgeOfTypes.of(Schema()), [])

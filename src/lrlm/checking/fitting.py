@@ -70,6 +70,11 @@ def fit_calibration(
     elsewhere the model itself does, which knows the facts then.
     """
     check_posteriors(run)
+    if not known.schema.types:
+        raise InputError(
+            f"nothing is known of the relation types of {run.folder}: it has no schema, and the"
+            " corpus that it was trained on is not found, so no fact could be missed"
+        )
     drawn = sample(documents, seed=seed)
     facts = stated_facts(run, drawn)
     hidden = list(with_hidden_facts(run, known, drawn, facts, seed=seed))
