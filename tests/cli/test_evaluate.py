@@ -157,8 +157,14 @@ def test_gold_mentions_are_compared(
     assert [each["threshold"] for each in curve][:2] == [0.05, 0.1]
     claims = [each["relation"]["claimed"] for each in curve]
     assert claims == sorted(claims, reverse=True)
+    # The two forms of the river nest, so strings do not decide between them.
+    contested = gold["contested"]
+    assert contested["oracle"]["span"]["f1"] == 1.0
+    assert contested["longest_match"]["span"]["gold"] == contested["mentions"]["span"] > 0
+    assert lrlm["gold"]["contested"]["span"]["gold"] == contested["mentions"]["span"]
+    assert "Contested gold mentions of towns, test" in output
     assert files["e.md"].read_text().count("Gold mentions") == 2
-    assert files["e.tex"].read_text().count(r"\begin{table}") == 6
+    assert files["e.tex"].read_text().count(r"\begin{table}") == 7
 
 
 def test_string_matching_is_shown_for_models_that_do_not_annotate(

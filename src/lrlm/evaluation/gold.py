@@ -196,11 +196,11 @@ class GoldJudge:
         )
 
 
-Place = tuple[int, int]
+Stretch = tuple[int, int]
 """Words `[start, end)` that overlapping candidates cover together."""
 
 
-def contested_places(documents: Iterable[LinkedDocument]) -> dict[str, list[Place]]:
+def contested_places(documents: Iterable[LinkedDocument]) -> dict[str, list[Stretch]]:
     """Find the places of each document, by its id, where strings alone do not decide."""
     annotated = [document for document in documents if document.gold is not None]
     mentioned: set[tuple[str, ...]] = set()
@@ -211,7 +211,7 @@ def contested_places(documents: Iterable[LinkedDocument]) -> dict[str, list[Plac
             words = tuple(document.tokens.words[start:end])
             (mentioned if (start, end) in gold else plain).add(words)
     ambiguous = mentioned & plain
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[Stretch]] = {}
     for document in annotated:
         found[document.id] = [
             (start, end)
@@ -236,7 +236,7 @@ def _overlapping(claims: Iterable[Claim]) -> list[tuple[int, int, list[Claim]]]:
 M = TypeVar("M", Claim, GoldMention)
 
 
-def _touching(mentions: Iterable[M], places: Sequence[Place]) -> list[M]:
+def _touching(mentions: Iterable[M], places: Sequence[Stretch]) -> list[M]:
     """Give the mentions that touch one of some places."""
     return [
         mention
@@ -306,7 +306,7 @@ def _contested(annotated: Sequence[LinkedDocument]) -> ContestedMentions:
 
 
 def gold_mentions(
-    documents: Iterable[LinkedDocument], *, within: Mapping[str, Sequence[Place]] | None = None
+    documents: Iterable[LinkedDocument], *, within: Mapping[str, Sequence[Stretch]] | None = None
 ) -> dict[Level, int]:
     """Count the gold mentions that say what a level compares; equal ones are one.
 
