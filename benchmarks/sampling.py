@@ -71,7 +71,7 @@ def make_topic() -> EncodedTopic:
         features_FW=torch.randn(forms, RandomFeatures.width),
         length_CF=torch.from_numpy(random.integers(1, LONGEST_FORM + 1, (1, forms))),
         tokens_CFL=torch.from_numpy(random.integers(0, SHAPE.words, (1, forms, LONGEST_FORM))),
-        names_NW=None,
+        names=None,
         preface_P=torch.tensor([*range(100, 100 + 2 * SHAPE.relations), END]),
         start_id=END,
         end_id=END,

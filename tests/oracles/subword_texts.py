@@ -146,7 +146,7 @@ class SubwordTexts:
         named_F: tuple[Tensor, Tensor],
     ) -> Iterator[_Step]:
         topic, space = self._topic, self._run.space
-        vectors_1RW = model.vectors(topic.types_R[None], topic.objects_R[None], topic.names_NW)
+        vectors_1RW = model.vectors_of(topic.as_row)
         all_1R = torch.ones(1, len(self._relations), dtype=torch.bool)
         added = None
         if model.naming is not None:

@@ -279,9 +279,7 @@ def test_unseen_objects_are_not_all_alike(train: Train) -> None:
     (window,) = run.collator.windows([run.encoder.encode_one(run.link("X Quito.", topic))])
     relations = window.relations
     assert relations is not None
-    vectors_1RW = run.model.vectors(  # type: ignore[operator]
-        relations.types_BR, relations.objects_BR, relations.names_NW
-    )
+    vectors_1RW = run.model.vectors_of(relations)  # type: ignore[operator]
     for one, other in ((1, 2), (1, 3), (2, 3)):
         assert not torch.allclose(vectors_1RW[0, one], vectors_1RW[0, other])
 

@@ -22,6 +22,7 @@ from lrlm.batching.encoding import (
     mirrored,
     type_name,
 )
+from lrlm.batching.name_words import NO_WORD, WORD_TRAITS, NameWords, TopicWords
 from lrlm.batching.naming import NamePlaces
 from lrlm.batching.preface import PrefaceConfig
 from lrlm.batching.windows import (
@@ -30,8 +31,10 @@ from lrlm.batching.windows import (
     HardAnnotation,
     KeptStates,
     NamesSoFar,
+    RelationNames,
     TopicRelations,
     Window,
+    WordsOfNames,
 )
 
 __all__ = [
@@ -39,7 +42,9 @@ __all__ = [
     "DIRECTIONS",
     "FORWARD",
     "NOT_A_FACT",
+    "NO_WORD",
     "UNSEEN",
+    "WORD_TRAITS",
     "Collator",
     "Edges",
     "EncodedDocument",
@@ -51,12 +56,16 @@ __all__ = [
     "KeptReading",
     "KeptStates",
     "NamePlaces",
+    "NameWords",
     "NamesSoFar",
     "NumberedNames",
     "Parts",
     "PrefaceConfig",
+    "RelationNames",
     "TopicRelations",
+    "TopicWords",
     "Window",
+    "WordsOfNames",
     "cut",
     "evaluation_batches",
     "mirrored",

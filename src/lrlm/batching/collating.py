@@ -5,8 +5,8 @@ of the whole. Where it is cut depends on the document alone, never on the batch 
 
 Shapes: B rows (documents of the window), T tokens, R relations of a row, E candidate edges,
 S places of a row where edges start, Q (place, relation) pairs whose form is chosen, F forms of
-those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, D width of
-states.
+those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, K words of
+the names of a row's topic, V those of all rows, D width of states.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from lrlm.arrays import UNSEEN, Integers
 from lrlm.batching.encoding import NOT_A_FACT, EncodedDocument, FormFeaturiser, Parts
+from lrlm.batching.name_words import NO_WORD, WORD_TRAITS
 from lrlm.batching.naming import first_forms
 from lrlm.batching.windows import (
     Edges,
@@ -27,8 +28,10 @@ from lrlm.batching.windows import (
     HardAnnotation,
     KeptStates,
     NamesSoFar,
+    RelationNames,
     TopicRelations,
     Window,
+    WordsOfNames,
 )
 from lrlm.errors import InputError
 
@@ -187,6 +190,9 @@ class Collator:
                 else None
             ),
             named_BTR=_named(documents, pieces) if Parts.NAMED in parts else None,
+            name_words=(
+                self._name_words(documents, pieces, shape[1]) if Parts.NAME_WORDS in parts else None
+            ),
             kept=_kept(documents, pieces) if is_kept else None,
         )
 
@@ -240,19 +246,79 @@ class Collator:
     def _relations(self, documents: list[EncodedDocument]) -> TopicRelations:
         types = [document.types_R for document in documents]
         objects = [document.objects_R for document in documents]
-        padding, names_NW = UNSEEN, None
-        if Parts.NAMES in self._parts:
-            names = NumberedNames()
-            types = [names.numbers(document.type_names_R) for document in documents]
-            objects = [names.numbers(forms[0] for forms in each.forms_R) for each in documents]
-            padding, names_NW = 0, torch.from_numpy(self._featuriser.vectors(names.listed))
         return TopicRelations(
-            types_BR=_padded(types, padding),
-            objects_BR=_padded(objects, padding),
+            types_BR=_padded(types, UNSEEN),
+            objects_BR=_padded(objects, UNSEEN),
             mask_BR=_padded([np.ones_like(each.types_R) for each in documents], 0).bool(),
-            names_NW=names_NW,
+            names=self._names(documents) if Parts.NAMES in self._parts else None,
             open_BR=_open_relations(documents),
             unnamed_BR=_unnamed(documents) if Parts.NAMED in self._parts else None,
+        )
+
+    def _names(self, documents: list[EncodedDocument]) -> RelationNames:
+        """Say what types and objects are called."""
+        names = NumberedNames()
+        types = [names.numbers(document.type_names_R) for document in documents]
+        objects = [names.numbers(forms[0] for forms in each.forms_R) for each in documents]
+        return RelationNames(
+            _padded(types, 0),
+            _padded(objects, 0),
+            torch.from_numpy(self._featuriser.vectors(names.listed)),
+        )
+
+    def _name_words(
+        self, documents: list[EncodedDocument], pieces: list[tuple[int, int]], tokens: int
+    ) -> WordsOfNames:
+        """Say where the words of names stand in a window, and what stands before them."""
+        rows = [document.name_words for document in documents]
+        assert all(row is not None for row in rows), "the encoder serves another model"
+        found = [row for row in rows if row is not None]
+        words = max(len(each.topic.words) for each in found)
+        places = []
+        for each, (start, end) in zip(found, pieces, strict=True):
+            first, last = np.searchsorted(each.place_M, (start, end))
+            places.append(slice(first, last))
+        most = max(place.stop - place.start for place in places)
+        listed = [(word,) for each in found for word in each.topic.words]
+        vectors_VW = self._featuriser.vectors(listed)
+        features_BKW = np.zeros(
+            (len(found), words, vectors_VW.shape[1] + WORD_TRAITS), dtype=np.float32
+        )
+        follows_BSK = np.zeros((len(found), most, words), dtype=bool)
+        times_BSK, since_BSK = np.zeros((2, len(found), most, words), dtype=np.int32)
+        goes_on_BT = np.zeros((len(found), tokens), dtype=bool)
+        done = 0
+        for row, (each, place, (start, end)) in enumerate(zip(found, places, pieces, strict=True)):
+            own, here = len(each.topic.words), place.stop - place.start
+            features_BKW[row, :own, : vectors_VW.shape[1]] = vectors_VW[done : done + own]
+            features_BKW[row, :own, vectors_VW.shape[1] :] = each.topic.traits_KT
+            done += own
+            for padded_BSK, history_MK in zip(
+                (follows_BSK, times_BSK, since_BSK), each.history, strict=True
+            ):
+                padded_BSK[row, :here, :own] = history_MK[place]
+            goes_on_BT[row, : end - start] = each.goes_on_N[start:end]
+        return WordsOfNames(
+            ids_BK=_padded([each.topic.ids_K for each in found], self._end_id),
+            features_BKW=torch.from_numpy(features_BKW),
+            mask_BK=_padded([np.ones_like(each.topic.ids_K) for each in found], 0).bool(),
+            place_BS=_padded(
+                [
+                    each.place_M[place] - start
+                    for each, place, (start, _) in zip(found, places, pieces, strict=True)
+                ],
+                0,
+            ),
+            word_BS=_padded(
+                [
+                    each.word_N[each.place_M[place]]
+                    for each, place in zip(found, places, strict=True)
+                ],
+                NO_WORD,
+            ),
+            follows_BSK=torch.from_numpy(follows_BSK),
+            so_far=NamesSoFar(torch.from_numpy(times_BSK), torch.from_numpy(since_BSK)),
+            goes_on_BT=torch.from_numpy(goes_on_BT),
         )
 
     def _annotation(

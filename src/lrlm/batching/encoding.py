@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lrlm.arrays import UNSEEN, Booleans, Floats, Integers
+from lrlm.batching.name_words import NameWords, TopicWords
 from lrlm.batching.naming import NamePlaces
 from lrlm.batching.preface import (
     Preface,
@@ -62,6 +63,8 @@ class Parts(Flag):
     """The names of relation types and objects, which their vectors are made from."""
     NAMED = auto()
     """Which names stand in the text before each place."""
+    NAME_WORDS = auto()
+    """The words of the topic's names, and where they stand in the text."""
 
 
 class FormFeaturiser(Protocol):
@@ -135,6 +138,8 @@ class EncodedDocument:
     """Facts that the preface had no room for."""
     open_R: Booleans | None = None
     """Which relations stand for facts that are not known; None where none does."""
+    name_words: NameWords | None = None
+    """Where words of the topic's names stand in the text, if the model may write them."""
     kept: KeptReading | None = None
     """What the backbone has made of the text before, where one reading serves for many."""
     is_backward: bool = False
@@ -170,6 +175,7 @@ class EncodedDocument:
             edges_E4=edges_E4,
             mention_E=self.mention_E[order_E],
             copies=None if self.copies is None else self.copies.turned(),
+            name_words=None if self.name_words is None else self.name_words.turned(),
             is_backward=not self.is_backward,
         )
 
@@ -207,7 +213,9 @@ class Encoder:
     """Whether texts, and the names in them, are read from the last token to the first."""
 
     def __post_init__(self) -> None:
-        """Refuse tokens and prefaces that make sense in one direction only."""
+        """Refuse what makes sense in one direction only, or where every token is a word."""
+        if Parts.NAME_WORDS in self.parts:
+            self.space.word_ids(())
         if not self.backward:
             return
         space = self.space
@@ -259,6 +267,11 @@ class Encoder:
             ),
             bound_E=text.bound_E,
             open_R=open_R if open_R.any() else None,
+            name_words=(
+                NameWords.of(self.topic_words(document.relations), document.tokens.words)
+                if Parts.NAME_WORDS in self.parts
+                else None
+            ),
         )
         return encoded.turned() if self.backward else encoded
 
@@ -268,6 +281,10 @@ class Encoder:
             _lookup(self.type_ids, (relation.type for relation in relations)),
             _lookup(self.object_ids, (relation.object for relation in relations)),
         )
+
+    def topic_words(self, relations: Sequence[LinkableRelation]) -> TopicWords:
+        """Give the words of the names of relations, of which a text may use single ones."""
+        return TopicWords.of(relations, self.space.word_ids, self.space.unknown_id)
 
     def preface(
         self,

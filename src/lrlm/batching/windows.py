@@ -2,8 +2,8 @@
 
 Shapes: B rows (documents of the window), T tokens, R relations of a row, E candidate edges,
 S places of a row where edges start, Q (place, relation) pairs whose form is chosen, F forms of
-those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, D width of
-states.
+those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, K words of
+the names of a row's topic, D width of states.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -91,21 +91,49 @@ class HardAnnotation(_OnDevice):
 
 
 @dataclass(frozen=True)
+class RelationNames(_OnDevice):
+    """What the types and objects of relations are called."""
+
+    types_BR: Tensor
+    objects_BR: Tensor
+    """Which of the names each has, padded with 0."""
+    features_NW: Tensor
+    """Features of the distinct names."""
+
+    @property
+    def of_types_BRW(self) -> Tensor:
+        """The features of each relation's type."""
+        return torch.nn.functional.embedding(self.types_BR, self.features_NW)
+
+    @property
+    def of_objects_BRW(self) -> Tensor:
+        """The features of each relation's object."""
+        return torch.nn.functional.embedding(self.objects_BR, self.features_NW)
+
+
+@dataclass(frozen=True)
 class TopicRelations(_OnDevice):
     """The relations of each row's topic, padded."""
 
     types_BR: Tensor
     objects_BR: Tensor
-    """The ids of types and objects; where there are names, which of the names each has."""
+    """The ids of types and objects."""
     mask_BR: Tensor
     """Where there is a relation, not padding."""
-    names_NW: Tensor | None = None
-    """Features of the distinct names, where vectors are made from what types and objects are
-    called."""
+    names: RelationNames | None = None
+    """Where the model reads what types and objects are called."""
     open_BR: Tensor | None = None
     """Which relations stand for facts that are not known; None where none does."""
     unnamed_BR: Tensor | None = None
     """Which facts no name in the whole text can be of; None where that is not asked for."""
+
+    @property
+    def described(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+        """Ids of types and objects, and the features of their names where the model reads them."""
+        names = self.names
+        if names is None:
+            return self.types_BR, self.objects_BR, None, None
+        return self.types_BR, self.objects_BR, names.of_types_BRW, names.of_objects_BRW
 
     @property
     def known_BR(self) -> Tensor:
@@ -122,6 +150,28 @@ class TopicRelations(_OnDevice):
         share_B1 = rate * torch.rand(len(drawn_BR), 1, device=self.mask_BR.device)
         is_forgotten_BR = self.unnamed_BR & (drawn_BR < share_B1)
         return replace(self, mask_BR=self.mask_BR & ~is_forgotten_BR)
+
+
+@dataclass(frozen=True)
+class WordsOfNames(_OnDevice):
+    """The words of the names of each row's topic, and where they stand in a window."""
+
+    ids_BK: Tensor
+    """Their tokens, padded."""
+    features_BKW: Tensor
+    """Their features, with what is told of them behind."""
+    mask_BK: Tensor
+    """Where there is a word, not padding."""
+    place_BS: Tensor
+    """The places of a row where one stands, padded with 0."""
+    word_BS: Tensor
+    """Which one; padding has `NO_WORD`."""
+    follows_BSK: Tensor
+    """Whether each comes right after the word before that place in some name."""
+    so_far: NamesSoFar
+    """How often each stands before that place, and how long ago: (B, S, K)."""
+    goes_on_BT: Tensor
+    """Whether the word before each token is one that others follow in a name."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +215,8 @@ class Window(_OnDevice):
     """Where a form may begin; None where it may anywhere."""
     named_BTR: NamesSoFar | None = None
     """The names of each relation before each token, where the model reads it."""
+    name_words: WordsOfNames | None = None
+    """The words of the topic's names, where the model may write them one by one."""
     kept: KeptStates | None = None
     """Where the window has been read before."""
 

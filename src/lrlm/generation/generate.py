@@ -17,6 +17,7 @@ from lrlm.batching import (
     EncodedDocument,
     NumberedNames,
     Parts,
+    RelationNames,
     type_name,
 )
 from lrlm.corpora import Linker, check_text
@@ -251,7 +252,7 @@ class Sampler:
 def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) -> EncodedTopic:
     """Write a topic's relations and all their forms as tensors."""
     model, encoder, space = run.model, run.encoder, run.space
-    types_R, objects_R, names_NW = _relation_ids(run, relations)
+    types_R, objects_R = encoder.relation_ids(relations)
     forms = [form for relation in relations for form in surface_forms(relation)]
     tokens = [
         [space.encode_form(form, before=space.example_before(context)) for form in forms]
@@ -268,6 +269,7 @@ def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) ->
         return torch.from_numpy(numbers).to(model.device)
 
     features_FW = run.names.vectors([form.words for form in forms])
+    names = _relation_names(run, relations) if Parts.NAMES in encoder.parts else None
     counts_R = [len(relation.forms) for relation in relations]
     unknown_words = _unknown_words(space, forms)
     words_CFL = None
@@ -281,7 +283,7 @@ def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) ->
     return EncodedTopic(
         types_R=here(types_R),
         objects_R=here(objects_R),
-        names_NW=None if names_NW is None else here(names_NW).to(model.dtype),
+        names=None if names is None else names.to(model.device, model.dtype),
         relation_F=here(np.repeat(np.arange(len(relations)), counts_R)),
         features_FW=here(features_FW).to(model.dtype),
         tokens_CFL=here(tokens_CFL),
@@ -331,16 +333,16 @@ def _bound_forms(space: TokenSpace, forms: Sequence[Sequence[int]]) -> torch.Ten
     return torch.tensor([space.binds(tokens[-1]) for tokens in forms], dtype=torch.bool)
 
 
-def _relation_ids(
-    run: Run, relations: Sequence[LinkableRelation]
-) -> tuple[Integers, Integers, Floats | None]:
-    """Give the ids of types and objects or, where vectors are made from names, their numbers."""
-    if Parts.NAMES not in run.encoder.parts:
-        return *run.encoder.relation_ids(relations), None
+def _relation_names(run: Run, relations: Sequence[LinkableRelation]) -> RelationNames:
+    """Say what the types and objects of relations are called, as one row."""
     names = NumberedNames()
     types_R = names.numbers(type_name(relation.label) for relation in relations)
     objects_R = names.numbers(relation.forms[0] for relation in relations)
-    return types_R, objects_R, run.names.vectors(names.listed)
+    return RelationNames(
+        torch.from_numpy(types_R)[None],
+        torch.from_numpy(objects_R)[None],
+        torch.from_numpy(run.names.vectors(names.listed)),
+    )
 
 
 def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str, ...], ...]:

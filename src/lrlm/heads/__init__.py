@@ -9,8 +9,11 @@ from lrlm.heads.copying import (
     RelationHead,
     RelationVectors,
     SourceHead,
+    VectorsBesideNames,
     VectorTable,
 )
+from lrlm.heads.gist import TopicGist
+from lrlm.heads.name_words import NameWordHead
 from lrlm.heads.naming import NamingScores, ToldTopic, mention_features
 from lrlm.heads.pretrained import (
     PretrainedChooser,
@@ -32,6 +35,7 @@ __all__ = [
     "TOKEN_LAYERS",
     "Choosing",
     "FormHead",
+    "NameWordHead",
     "NamedVectors",
     "NamingScores",
     "PretrainedChooser",
@@ -48,7 +52,9 @@ __all__ = [
     "TokenHead",
     "TokenLayersConfig",
     "ToldTopic",
+    "TopicGist",
     "VectorTable",
+    "VectorsBesideNames",
     "WordChooser",
     "WordConfig",
     "WordEmbedding",

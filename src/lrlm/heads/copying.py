@@ -77,6 +77,9 @@ class RelationConfig:
     names: bool = False
     """Whether the vectors of types and objects are made from their names, by a learned map, so that
     a graph that was never seen has them too (not in the paper)."""
+    beside_names: bool = False
+    """Whether what a learned map makes of their names is added to the vectors of types and objects
+    (not in the paper)."""
     summary: bool = False
     """Whether LRLM reads the mean of the topic's relations before the text (not in the paper)."""
     named: bool = False
@@ -88,6 +91,12 @@ class RelationConfig:
     own_types: bool = False
     """Whether `told` has a vector of its own for each relation type, beside what the given vectors
     say of it (not in the paper)."""
+    gist: bool = False
+    """Whether LRLM reads with every token what its topic and the facts about it are called (not in
+    the paper)."""
+    name_words: bool = False
+    """Whether LRLM may also write single words of the topic's names, one by one (not in the
+    paper)."""
     shapes: bool = False
     """Whether the features of names also say what they look like: digits, capitals, length (not in
     the paper)."""
@@ -103,6 +112,11 @@ class RelationConfig:
             raise InputError(
                 "model.relations.own_types is for a model that has model.relations.told, and not"
                 " model.relations.names, where types have no vectors of their own"
+            )
+        if self.names and self.beside_names:
+            raise InputError(
+                "model.relations.names takes names in place of other vectors, and"
+                " model.relations.beside_names beside them; set one of the two"
             )
         if self.first_rate is not None and not 0 < self.first_rate < 1:
             raise InputError(
@@ -171,10 +185,14 @@ class RelationVectors(nn.Module):
         self.output_size = types.width + objects.width
 
     def forward(
-        self, types_BR: Tensor, objects_BR: Tensor, names_NW: Tensor | None = None
+        self,
+        types_BR: Tensor,
+        objects_BR: Tensor,
+        type_names_BRW: Tensor | None = None,
+        object_names_BRW: Tensor | None = None,
     ) -> Tensor:
         """Give the vectors of relations by the ids of their types and objects: (B, R, W)."""
-        assert names_NW is None, "the collator serves another model"
+        del type_names_BRW, object_names_BRW
         check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
         if self.training:
             types_BR = forgotten(types_BR, self.unseen_rate)
@@ -203,20 +221,45 @@ class NamedVectors(nn.Module):
         self.output_size = type_size + object_size
 
     def forward(
-        self, types_BR: Tensor, objects_BR: Tensor, names_NW: Tensor | None = None
+        self,
+        types_BR: Tensor,
+        objects_BR: Tensor,
+        type_names_BRW: Tensor | None = None,
+        object_names_BRW: Tensor | None = None,
     ) -> Tensor:
-        """Give the vectors of relations whose types and objects are numbers of names: (B, R, W)."""
-        check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
-        assert names_NW is not None, "the collator serves another model"
-        check_shape("names_NW", names_NW, (None, self.types.in_features))
-        embedding = nn.functional.embedding
-        return torch.cat(
-            [
-                embedding(types_BR, self.types(names_NW)),
-                embedding(objects_BR, self.objects(names_NW)),
-            ],
-            dim=-1,
-        )
+        """Give the vectors of relations by what their types and objects are called: (B, R, W)."""
+        assert type_names_BRW is not None, "the collator serves another model"
+        assert object_names_BRW is not None, "the collator serves another model"
+        features = self.types.in_features
+        check_shape("type_names_BRW", type_names_BRW, (*types_BR.shape, features))
+        check_shape("object_names_BRW", object_names_BRW, (*objects_BR.shape, features))
+        return torch.cat([self.types(type_names_BRW), self.objects(object_names_BRW)], dim=-1)
+
+
+class VectorsBesideNames(nn.Module):
+    """e = [vector of the type; vector of the object], plus what a learned map makes of their names.
+
+    So what is known of a type or an object by its id is kept, and one that was never seen still has
+    a vector that says what it is.
+    """
+
+    def __init__(self, by_id: RelationVectors, by_name: NamedVectors) -> None:
+        super().__init__()
+        self.by_id = by_id
+        self.by_name = by_name
+        self.output_size = by_id.output_size
+
+    def forward(
+        self,
+        types_BR: Tensor,
+        objects_BR: Tensor,
+        type_names_BRW: Tensor | None = None,
+        object_names_BRW: Tensor | None = None,
+    ) -> Tensor:
+        """Give the vectors of relations by ids and names: (B, R, W)."""
+        by_id_BRW: Tensor = self.by_id(types_BR, objects_BR)
+        by_name_BRW: Tensor = self.by_name(types_BR, objects_BR, type_names_BRW, object_names_BRW)
+        return by_id_BRW + by_name_BRW
 
 
 class RelationHead(nn.Module):

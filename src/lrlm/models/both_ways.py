@@ -84,6 +84,7 @@ def _with_words(document: ScoredDocument, words_N: Tensor) -> ScoredDocument:
         encoded=replace(document.encoded, spelling_N=spelling_N),
         unspelled_N=words_N,
         is_copied_N=torch.zeros(len(words_N), dtype=torch.bool),
+        from_names_N=None,
     )
 
 

@@ -9,18 +9,21 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from lrlm.backbones import Backbone, BackboneConfig, LstmConfig
-from lrlm.batching import BACKWARD, DIRECTIONS, FORWARD, Parts, PrefaceConfig
+from lrlm.batching import BACKWARD, DIRECTIONS, FORWARD, WORD_TRAITS, Parts, PrefaceConfig
 from lrlm.checks import WIDEST, check_range
 from lrlm.errors import InputError
 from lrlm.heads import (
     FormHead,
     NamedVectors,
+    NameWordHead,
     RelationConfig,
     RelationVectors,
     SoftmaxCost,
     TokenHead,
     TokenLayersConfig,
     ToldTopic,
+    TopicGist,
+    VectorsBesideNames,
     VectorTable,
     WordConfig,
 )
@@ -71,6 +74,11 @@ class ModelConfig:
                 "model.relations.told needs a backbone that learns: one that does not would read"
                 " vectors that it has never seen"
             )
+        if self.relations.gist and not self.backbone.learns:
+            raise InputError(
+                "model.relations.gist needs a backbone that learns: one that does not would read"
+                " vectors that it has never seen"
+            )
         if self.facts_in_context and not self.model.can_read_facts:
             raise InputError(
                 f"model.facts_in_context is for models that copy names, not for {self.kind}; the"
@@ -112,12 +120,21 @@ class ModelConfig:
         parts = self.model.reads
         if self.facts_in_context:
             parts |= Parts.FACTS
-        if Parts.RELATIONS in parts and self.relations.names:
+        if Parts.RELATIONS in parts and self._reads_names:
             parts |= Parts.NAMES
+        if Parts.EDGES in parts and self.relations.name_words:
+            parts |= Parts.NAME_WORDS
         asks_for_names = self.relations.named or self.relations.told
         if Parts.EDGES in parts and (asks_for_names or self.relations.forgotten_facts):
             parts |= Parts.NAMED
         return parts
+
+    @property
+    def _reads_names(self) -> bool:
+        relations = self.relations
+        # A gist is LRLM's alone.
+        gist = relations.gist and Parts.EDGES in self.model.reads
+        return relations.names or relations.beside_names or gist
 
 
 def with_cutoffs(
@@ -149,6 +166,9 @@ class ModelSizes:
     """Objects without a given vector share a learned one."""
     begins_word: Tensor | None = None
     """Which tokens begin a new word; None where every token is a word."""
+
+
+AnyRelationVectors = RelationVectors | NamedVectors | VectorsBesideNames
 
 
 class ModelParts:
@@ -195,11 +215,19 @@ class ModelParts:
         """Make the choice among the forms of an object for states of this width."""
         return FormHead(state_size, self._sizes.form_features)
 
-    def relation_vectors(self) -> RelationVectors | NamedVectors:
+    def relation_vectors(self) -> AnyRelationVectors:
         """Make the vectors of relation types and objects."""
         config, sizes = self.config.relations, self._sizes
         if config.names:
             return NamedVectors(sizes.form_features, config.type_size, config.object_size)
+        by_id = self._vectors_by_id()
+        if config.beside_names:
+            by_name = NamedVectors(sizes.form_features, config.type_size, config.object_size)
+            return VectorsBesideNames(by_id, by_name)
+        return by_id
+
+    def _vectors_by_id(self) -> RelationVectors:
+        config, sizes = self.config.relations, self._sizes
         given = 0 if sizes.type_vectors is None else len(sizes.type_vectors)
         if given > sizes.types:
             raise InputError(
@@ -217,7 +245,22 @@ class ModelParts:
             unseen_objects=config.unseen_objects,
         )
 
-    def told_topic(self, vectors: RelationVectors | NamedVectors, state_size: int) -> ToldTopic:
+    def gist(self, vectors: AnyRelationVectors, state_size: int) -> TopicGist:
+        """Make what tells a model what its topic is, for states of this width."""
+        return TopicGist(
+            vectors.output_size,
+            self._sizes.form_features,
+            self.embedding.output_size,
+            state_size,
+        )
+
+    def name_words(self, state_size: int) -> NameWordHead:
+        """Make the choice of single words of names for states of this width."""
+        return NameWordHead(
+            state_size, self._sizes.form_features + WORD_TRAITS, self.embedding.output_size
+        )
+
+    def told_topic(self, vectors: AnyRelationVectors, state_size: int) -> ToldTopic:
         """Make what tells a model what of its topic was named, for states of this width."""
         config = self.config.relations
         return ToldTopic(

@@ -22,7 +22,8 @@ from lrlm.models.writing import EncodedTopic, Writer
 class WindowScores:
     """Log scores of all segments of a window, before unknown words pay for their spelling.
 
-    A token as a WORD scores `choice_BT + token_BT` (+ its spelling, if it has one).
+    A token as a WORD scores `choice_BT + token_BT` (+ its spelling, if it has one); where it may
+    also be taken from a name, both ways add up.
     """
 
     token_BT: Tensor
@@ -35,15 +36,26 @@ class WindowScores:
     """Their log scores."""
     copied_BT: Tensor | None = None
     """Which tokens were copied, where that is decided for each; they are not spelled."""
+    name_word_BT: Tensor | None = None
+    """log P(the token is this word of a name | a word, h), −inf where it is none; of models that
+    may take words from names. It is not spelled."""
 
-    def words_BT(self, spelling_BT: Tensor | None = None) -> Tensor:
-        """Give the score of every token as a WORD; with `spelling_BT`, spelled."""
-        word_BT = self.token_BT
-        if spelling_BT is not None:
-            if self.copied_BT is not None:
-                spelling_BT = spelling_BT.masked_fill(self.copied_BT, 0.0)
-            word_BT = word_BT + spelling_BT
-        return word_BT if self.choice_BT is None else self.choice_BT + word_BT
+    def unspelled_BT(self) -> Tensor:
+        """Give the score of every token as a WORD of the vocabulary, spelled for nothing."""
+        return self.token_BT if self.choice_BT is None else self.choice_BT + self.token_BT
+
+    def from_names_BT(self) -> Tensor | None:
+        """Give the score of every token as a WORD that is taken from a name, if any may be."""
+        if self.name_word_BT is None:
+            return None
+        return self.name_word_BT if self.choice_BT is None else self.choice_BT + self.name_word_BT
+
+    def words_BT(self, spelling_BT: Tensor) -> Tensor:
+        """Give the score of every token as a WORD, spelled, however it was chosen."""
+        if self.copied_BT is not None:
+            spelling_BT = spelling_BT.masked_fill(self.copied_BT, 0.0)
+        words_BT, from_names_BT = self.unspelled_BT() + spelling_BT, self.from_names_BT()
+        return words_BT if from_names_BT is None else torch.logaddexp(words_BT, from_names_BT)
 
     def nats(self, window: Window) -> tuple[Tensor, Tensor]:
         """Give −log P of each row's tokens and, of that, the share of the end token: (B,), (B,).

@@ -12,11 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from lrlm.backbones import Backbone, State
-from lrlm.batching import Edges, NamesSoFar, Parts, TopicRelations, Window
+from lrlm.batching import NO_WORD, Edges, NamesSoFar, Parts, TopicRelations, Window
 from lrlm.heads import (
     Choosing,
     FormHead,
     NamedVectors,
+    NameWordHead,
     NamingScores,
     RelationHead,
     RelationVectors,
@@ -24,6 +25,8 @@ from lrlm.heads import (
     TokenEmbedding,
     TokenHead,
     ToldTopic,
+    TopicGist,
+    VectorsBesideNames,
     taken,
 )
 from lrlm.models.language_model import WindowScores, flat, unflat
@@ -60,11 +63,13 @@ class LatentRelationLM(VanillaLM):
         words: TokenHead,
         *,
         source: SourceHead,
-        vectors: RelationVectors | NamedVectors,
+        vectors: RelationVectors | NamedVectors | VectorsBesideNames,
         relations: RelationHead,
         forms: FormHead,
         summary: bool = False,
         told: ToldTopic | None = None,
+        gist: TopicGist | None = None,
+        name_words: NameWordHead | None = None,
         named: bool = False,
         forgotten_facts: float = 0.0,
         reads_preface: bool = False,
@@ -74,8 +79,10 @@ class LatentRelationLM(VanillaLM):
         The paper's model learns what a topic has only where it chooses a relation, so it may begin
         an article about a river whose topic is a country. With `told`, those that were not named
         yet, or just now, are read with every token; with `named`, what was named already changes
-        the choices of a source, a relation and a form. In training up to a share `forgotten_facts`
-        of the facts that a text does not name is taken for unknown.
+        the choices of a source, a relation and a form. With `gist`, what the topic and its facts
+        are called is read with every token; with `name_words`, a word may be one of a name. In
+        training up to a share `forgotten_facts` of the facts that a text does not name is taken for
+        unknown.
         """
         super().__init__(embedding, backbone, words)
         self.source = source
@@ -87,6 +94,8 @@ class LatentRelationLM(VanillaLM):
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
         self.told = told
+        self.gist = gist
+        self.name_words = name_words
         self.naming = (
             NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
         )
@@ -107,6 +116,8 @@ class LatentRelationLM(VanillaLM):
             forms=parts.form_head(size),
             summary=relations.summary,
             told=parts.told_topic(vectors, size) if relations.told else None,
+            gist=parts.gist(vectors, size) if relations.gist else None,
+            name_words=parts.name_words(size) if relations.name_words else None,
             named=relations.named,
             forgotten_facts=relations.forgotten_facts,
             reads_preface=parts.config.facts_in_context,
@@ -115,7 +126,7 @@ class LatentRelationLM(VanillaLM):
     @property
     def reads_topic(self) -> bool:
         """Whether the states of a text depend on its topic, which may be read before it."""
-        reads_relations = self.summary is not None or self.told is not None
+        reads_relations = any(part is not None for part in (self.summary, self.told, self.gist))
         return reads_relations or super().reads_topic
 
     def begin(self, window: Window) -> State:
@@ -129,37 +140,65 @@ class LatentRelationLM(VanillaLM):
             return state
         assert relations is not None, "the collator serves another model"
         known_BR1 = relations.known_BR[..., None]
-        total_BW = self._vectors_of(relations).masked_fill(~known_BR1, 0.0).sum(1)
+        total_BW = self.vectors_of(relations).masked_fill(~known_BR1, 0.0).sum(1)
         mean_BW = total_BW / known_BR1.sum(1).clamp(min=1)
         one_B = torch.ones(len(known_BR1), dtype=torch.long, device=known_BR1.device)
         after: State
         _, after = self.backbone(self.summary(mean_BW)[:, None], one_B, state)
         return after
 
-    def _vectors_of(self, relations: TopicRelations) -> Tensor:
+    def vectors_of(self, relations: TopicRelations) -> Tensor:
         """Give the vectors of relations: (B, R, W)."""
-        vectors_BRW: Tensor = self.vectors(
-            relations.types_BR, relations.objects_BR, relations.names_NW
-        )
+        vectors_BRW: Tensor = self.vectors(*relations.described)
         return vectors_BRW
 
+    def gist_of(self, relations: TopicRelations) -> Tensor | None:
+        """Say what each row's topic is, where the model reads it: (B, G)."""
+        if self.gist is None:
+            return None
+        assert relations.names is not None, "the collator serves another model"
+        gist_BG: Tensor = self.gist(
+            self.vectors_of(relations),
+            relations.names.of_types_BRW,
+            relations.names.of_objects_BRW,
+            relations.known_BR,
+        )
+        return gist_BG
+
     def read(self, window: Window, state: State) -> tuple[Tensor, State]:
-        """Give `h`, the state before each token, which may know what of the topic is told."""
-        if self.told is None:
+        """Give `h`, the state before each token, which may know the topic, and what is told."""
+        if self.told is None and self.gist is None:
             return super().read(window, state)
-        relations, named_BTR = window.relations, window.named_BTR
+        relations = window.relations
         assert relations is not None, "the collator serves another model"
+        inputs_BTI = self.embedding(window.inputs_BT)
+        gist_BG = self.gist_of(relations)
+        if self.gist is not None and gist_BG is not None:
+            inputs_BTI = inputs_BTI + self.gist.to_input(gist_BG)[:, None]
+        told_BTC = self._told_so_far(window, relations)
+        if self.told is not None:
+            inputs_BTI = inputs_BTI + self.told.to_input(told_BTC)
+        states_BTD, state = self.backbone(inputs_BTI, window.lengths_B, state)
+        if self.gist is not None and gist_BG is not None:
+            states_BTD = states_BTD + self.gist.to_state(gist_BG)[:, None]
+        if self.told is not None:
+            states_BTD = self.told.add_to(states_BTD, told_BTC)
+        return states_BTD, state
+
+    def _told_so_far(self, window: Window, relations: TopicRelations) -> Tensor | None:
+        """Say what of the topic is told before each token, where the model reads it: (B, T, C)."""
+        if self.told is None:
+            return None
+        named_BTR = window.named_BTR
         assert named_BTR is not None, "the collator serves another model"
-        told_BTC = self.told(
-            self._vectors_of(relations),
+        told_BTC: Tensor = self.told(
+            self.vectors_of(relations),
             relations.types_BR,
             named_BTR.times,
             named_BTR.since,
             relations.known_BR,
         )
-        inputs_BTI = self.embedding(window.inputs_BT) + self.told.to_input(told_BTC)
-        states_BTD, state = self.backbone(inputs_BTI, window.lengths_B, state)
-        return self.told.add_to(states_BTD, told_BTC), state
+        return told_BTC
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
@@ -189,13 +228,59 @@ class LatentRelationLM(VanillaLM):
             log_after_X = torch.logaddexp(log_word_X + fresh_X, log_relation_X)
             log_after_E = unflat(log_after_X, window)[edges.row_E, edges.end_E]
             score_E = score_E - torch.where(edges.bound_E, log_after_E, 0.0)
+        token_BT, name_word_BT = unflat(token_X, window), None
+        if self.name_words is not None:
+            log_vocabulary_BT, name_word_BT = self._name_word_log_probs(states_BTD, window)
+            token_BT = token_BT + log_vocabulary_BT
         scores = WindowScores(
-            token_BT=unflat(token_X, window),
+            token_BT=token_BT,
             choice_BT=unflat(log_word_X, window),
             edges=edges,
             score_E=score_E,
+            name_word_BT=name_word_BT,
         )
         return scores, state
+
+    def _name_word_log_probs(self, states_BTD: Tensor, window: Window) -> tuple[Tensor, Tensor]:
+        """Give log P(vocabulary | a word, h), and log P that a name gives the token: (B, T) each.
+
+        The latter is −inf where the token is no word of a name; padding has 0 in the former.
+        """
+        words = window.name_words
+        assert words is not None, "the collator serves another model"
+        assert self.name_words is not None
+        has_words_BT = words.mask_BK.any(1)[:, None].expand_as(window.mask_BT)
+        log_vocabulary_X, log_name_X = self.name_words.log_shares(
+            flat(states_BTD, window), flat(words.goes_on_BT, window), flat(has_words_BT, window)
+        )
+        rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
+        log_probs_BSK = self.name_words.log_probs(
+            states_BTD[rows_B1, words.place_BS],
+            words.features_BKW,
+            self.vectors_of_words(words.ids_BK, words.mask_BK),
+            words.mask_BK,
+            follows_BSK=words.follows_BSK,
+            times_BSK=words.so_far.times,
+            since_BSK=words.so_far.since,
+        )
+        row_M, slot_M = (words.word_BS != NO_WORD).nonzero(as_tuple=True)
+        place_M = words.place_BS[row_M, slot_M]
+        log_name_BT = unflat(log_name_X, window)
+        log_prob_M = log_probs_BSK[row_M, slot_M, words.word_BS[row_M, slot_M]]
+        nothing_BT = torch.full_like(log_name_BT, -torch.inf)
+        name_word_BT = nothing_BT.index_put(
+            (row_M, place_M), log_name_BT[row_M, place_M] + log_prob_M
+        )
+        return unflat(log_vocabulary_X, window), name_word_BT
+
+    @torch.no_grad()
+    def vectors_of_words(self, ids_BK: Tensor, mask_BK: Tensor) -> Tensor:
+        """Give the vectors that the words of names are read as, 0 at padding: (B, K, E)."""
+        vectors_BKE = mask_BK.new_zeros(
+            *mask_BK.shape, self.embedding.output_size, dtype=self.dtype
+        )
+        vectors_BKE[mask_BK] = self.embedding(ids_BK[mask_BK]).to(self.dtype)
+        return vectors_BKE
 
     def _source_added(self, window: Window) -> Tensor | None:
         """Score words and relations by what was named already, where the model reads it: (X, 2)."""
@@ -218,7 +303,7 @@ class LatentRelationLM(VanillaLM):
     ) -> Tensor:
         """Give log P(e | h) of each edge, over all relations of its topic: (E,)."""
         rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
-        vectors_BRW = self._vectors_of(relations)
+        vectors_BRW = self.vectors_of(relations)
         states_BSD = states_BTD[rows_B1, edges.place_BS]
         added_BSR = None
         if self.naming is not None and named_BTR is not None:
@@ -265,15 +350,19 @@ class LrlmWriter(VanillaWriter):
         super().__init__(model, topic)
         self._model = model
         self._all_1R = torch.ones_like(topic.types_R[None], dtype=torch.bool)
+        relations = topic.as_row
         self._before = model.read_topic(
             self._before,
-            TopicRelations(
-                topic.types_R[None], topic.objects_R[None], self._all_1R, topic.names_NW
-            ),
+            relations,
         )
-        self._vectors_1RW = model.vectors(
-            topic.types_R[None], topic.objects_R[None], topic.names_NW
-        )
+        self._vectors_1RW = model.vectors_of(relations)
+        gist_1G = model.gist_of(relations)
+        self._gist_1I = self._gist_1D = None
+        if model.gist is not None and gist_1G is not None:
+            self._gist_1I, self._gist_1D = (
+                model.gist.to_input(gist_1G),
+                model.gist.to_state(gist_1G),
+            )
         self._forms_RF = topic.forms_RF
         self._form_counts_FR = self._forms_RF.T.to(topic.features_FW.dtype)
         self._naming = model.naming
@@ -299,11 +388,20 @@ class LrlmWriter(VanillaWriter):
         return WritingState(states_BD, state, written, naming)
 
     def _read(self, token_B: Tensor, state: State, naming: Naming | None) -> tuple[Tensor, State]:
-        """Read tokens, and with them what of the topic is told."""
+        """Read tokens, and with them what the topic is and what of it is told."""
         vectors_BI = self._embedding.step(token_B)
+        if self._gist_1I is not None:
+            vectors_BI = vectors_BI + self._gist_1I
+        states_BD, state = self._read_told(vectors_BI, state, naming)
+        return (states_BD if self._gist_1D is None else states_BD + self._gist_1D), state
+
+    def _read_told(
+        self, vectors_BI: Tensor, state: State, naming: Naming | None
+    ) -> tuple[Tensor, State]:
+        """Read vectors, and with them what of the topic is told."""
         if self._told is None:
             return self._step(vectors_BI, state)
-        times_BR = since_BR = token_B.new_zeros(len(token_B), self.topic.relations)
+        times_BR = since_BR = self.topic.types_R.new_zeros(len(vectors_BI), self.topic.relations)
         if naming is not None:
             named = naming.relations()
             times_BR, since_BR = named.times, named.since

@@ -139,7 +139,7 @@ class NeuralKnowledgeLM(LanguageModel):
         """Give the vectors of each topic's facts, "not a fact" first: (B, G, W)."""
         assert window.relations is not None, "the collator serves another model"
         relations = window.relations
-        vectors_BRW = self.vectors(relations.types_BR, relations.objects_BR, relations.names_NW)
+        vectors_BRW = self.vectors(*relations.described)
         not_a_fact_B1W = self.not_a_fact.expand(len(vectors_BRW), 1, -1)
         return torch.cat([not_a_fact_B1W, vectors_BRW], dim=1)
 
@@ -209,7 +209,7 @@ class NklmWriter(Writer):
         self._model = model
         self._step = model.backbone.stepper()
         self._words = model.words.chooser(end_id=topic.end_id)
-        vectors_RW = model.vectors(topic.types_R[None], topic.objects_R[None], topic.names_NW)[0]
+        vectors_RW = model.vectors(*topic.as_row.described)[0]
         self._facts_GW = torch.cat([model.not_a_fact[None], vectors_RW])
         self._mask_1G = torch.ones_like(self._facts_GW[None, :, 0], dtype=torch.bool)
         self._forms_RF = topic.forms_RF

@@ -85,6 +85,9 @@ class ScoredDocument:
     """The tokens `[start, end)` of each candidate, in the document's order; none where a model
     does not sum over segmentations."""
     score_E: Tensor
+    from_names_N: Tensor | None = None
+    """Every token as a WORD that is taken from a name, which is not spelled, −inf where it is none;
+    None where a model takes no words from names."""
 
     def words_N(self, spelling_N: Tensor | None = None) -> Tensor:
         """Give the score of every token as a WORD, unknown words spelled.
@@ -93,7 +96,8 @@ class ScoredDocument:
         """
         if spelling_N is None:
             spelling_N = torch.from_numpy(self.encoded.spelling_N)
-        return self.unspelled_N + torch.where(self.is_copied_N, 0.0, spelling_N.double())
+        words_N = self.unspelled_N + torch.where(self.is_copied_N, 0.0, spelling_N.double())
+        return words_N if self.from_names_N is None else words_N.logaddexp(self.from_names_N)
 
     def turned(self) -> "ScoredDocument":
         """Give the same scores with all positions counted from the other end."""
@@ -106,6 +110,7 @@ class ScoredDocument:
             encoded=encoded,
             unspelled_N=self.unspelled_N.flip(0),
             is_copied_N=self.is_copied_N.flip(0),
+            from_names_N=None if self.from_names_N is None else self.from_names_N.flip(0),
             start_E=start_E[:edges],
             end_E=end_E[:edges],
             score_E=self.score_E[torch.from_numpy(order_E)[:edges]],
@@ -160,9 +165,10 @@ def read_documents(
     words: list[list[Tensor]] = [[] for _ in documents]
     copied: list[list[Tensor]] = [[] for _ in documents]
     edges: list[list[Tensor]] = [[] for _ in documents]
+    from_names: list[list[Tensor]] = [[] for _ in documents]
     for window in collator.windows(documents):
         _, scores = reader.read(window)
-        words_BT = scores.words_BT().double().cpu()
+        words_BT, from_names_BT = scores.unspelled_BT().double().cpu(), scores.from_names_BT()
         copied_BT = torch.zeros_like(words_BT, dtype=torch.bool)
         if scores.copied_BT is not None:
             copied_BT = scores.copied_BT.cpu()
@@ -170,20 +176,32 @@ def read_documents(
         for row, (number, length) in enumerate(zip(rows, lengths, strict=True)):
             words[number].append(words_BT[row, :length])
             copied[number].append(copied_BT[row, :length])
+            if from_names_BT is not None:
+                from_names[number].append(from_names_BT[row, :length].double().cpu())
         if scores.edges is not None and scores.score_E is not None:
             counts = torch.bincount(scores.edges.row_E, minlength=len(rows)).tolist()
             scores_by_row = torch.split(scores.score_E.double().cpu(), counts)
             for number, score_E in zip(rows, scores_by_row, strict=True):
                 edges[number].append(score_E)
     scored = (
-        _scored(document, torch.cat(words[number]), torch.cat(copied[number]), edges[number])
+        _scored(
+            document,
+            torch.cat(words[number]),
+            torch.cat(copied[number]),
+            edges[number],
+            from_names[number],
+        )
         for number, document in enumerate(documents)
     )
     return [each.turned() if each.encoded.is_backward else each for each in scored]
 
 
 def _scored(
-    document: EncodedDocument, words: Tensor, copied: Tensor, edges: list[Tensor]
+    document: EncodedDocument,
+    words: Tensor,
+    copied: Tensor,
+    edges: list[Tensor],
+    from_names: list[Tensor],
 ) -> ScoredDocument:
     start_E, end_E = torch.from_numpy(document.edges_E4[:, :2]).T.contiguous()
     if not edges:
@@ -196,4 +214,5 @@ def _scored(
         start_E=start_E,
         end_E=end_E,
         score_E=torch.cat(edges) if edges else words[:0],
+        from_names_N=torch.cat(from_names)[:-1] if from_names else None,
     )

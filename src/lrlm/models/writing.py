@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from lrlm.backbones import State
+from lrlm.batching import RelationNames, TopicRelations
 from lrlm.heads import Choosing
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ class EncodedTopic:
 
     types_R: Tensor
     objects_R: Tensor
-    names_NW: Tensor | None
-    """The relations as in `lrlm.batching.TopicRelations`."""
+    names: RelationNames | None
+    """The relations as in `lrlm.batching.TopicRelations`; the names are of one row."""
     relation_F: Tensor
     """Which relation a form belongs to, ascending."""
     features_FW: Tensor
@@ -55,6 +56,12 @@ class EncodedTopic:
     """As `tokens_CFL`, but words of forms that have no id of their own have the numbers that
     `unknown_words` gives them; None where every token has an id."""
     unknown_words: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def as_row(self) -> TopicRelations:
+        """The relations as those of one row."""
+        all_1R = torch.ones_like(self.types_R[None], dtype=torch.bool)
+        return TopicRelations(self.types_R[None], self.objects_R[None], all_1R, self.names)
 
     @property
     def relations(self) -> int:

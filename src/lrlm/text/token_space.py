@@ -268,6 +268,11 @@ class TokenSpace(ABC):
         """
         return self.encode_form(SurfaceForm(split_words(text), text))
 
+    def word_ids(self, words: Sequence[str]) -> list[int]:
+        """Give the token of each word, where tokens are words; one without an id has `<unk>`."""
+        del words
+        raise InputError("these tokens are not words")
+
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:
         """Put token ids together to a text that people can read.

@@ -92,6 +92,10 @@ class WordSpace(TokenSpace):
         del before
         return form.words
 
+    def word_ids(self, words: Sequence[str]) -> list[int]:
+        """Look up words."""
+        return self.vocabulary.encode(words)
+
     def decode(self, ids: Sequence[int]) -> str:
         """Write words as people do: no space before a comma, `<unk>` where a word is unknown."""
         joiner = Joiner(Profile.RAW)
