@@ -36,7 +36,15 @@ TOPIC = Topic(
 LONELY = Topic("lonely", names=["?"])  # a name without a letter is no form: nothing to copy
 
 
-ALL_PARTS = Parts.RELATIONS | Parts.EDGES | Parts.COPIES | Parts.ALIASES | Parts.NAMED
+ALL_PARTS = (
+    Parts.RELATIONS
+    | Parts.EDGES
+    | Parts.COPIES
+    | Parts.ALIASES
+    | Parts.NAMED
+    | Parts.NAMES
+    | Parts.NAME_WORDS
+)
 
 
 class ToySpeller:

@@ -57,3 +57,15 @@ class TestLrlmWithToldOnLstm(LanguageModelContract):
 
 class TestLrlmWithOwnTypesOnLstm(LanguageModelContract):
     kind, backbone = "lrlm+named+told+own_types", "lstm"
+
+
+class TestLrlmWithGistOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+gist+beside_names", "lstm"
+
+
+class TestLrlmWithNameWordsOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+name_words", "lstm"
+
+
+class TestLrlmPlusOnTransformerXl(LanguageModelContract):
+    kind, backbone = "lrlm+named+gist+beside_names+name_words", "transformer-xl"

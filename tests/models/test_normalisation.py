@@ -49,6 +49,10 @@ def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
         "lrlm+told",
         "lrlm+told+own_types",
         "lrlm+named+told+summary",
+        "lrlm+beside_names",
+        "lrlm+gist",
+        "lrlm+name_words",
+        "lrlm+named+told+gist+beside_names+name_words",
     ],
 )
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
@@ -70,7 +74,7 @@ def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic, *, backwar
         assert math.exp(-nats) == pytest.approx(found.texts[text], rel=1e-6), text
 
 
-@pytest.mark.parametrize("kind", ["vanilla", "lrlm", "lrlm+named+told+summary"])
+@pytest.mark.parametrize("kind", ["vanilla", "lrlm", "lrlm+named+told+summary", "lrlm+name_words"])
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @torch.no_grad()
 def test_all_texts_sum_to_one_where_unknown_words_repeat(kind: str, *, backward: bool) -> None:

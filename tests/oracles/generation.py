@@ -111,12 +111,16 @@ def state_after(
     ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
     state = model.begin(topic)
     vectors_1TI = model.embedding(ids)
-    told = None
+    told = gist_1G = None
+    known = topic.relations
+    if isinstance(model, LatentRelationLM) and model.gist is not None:
+        assert known is not None
+        gist_1G = model.gist_of(known)
+        vectors_1TI = vectors_1TI + model.gist.to_input(gist_1G)
     if isinstance(model, LatentRelationLM) and model.told is not None:
         told = model.told
-        known = topic.relations
         assert known is not None
-        vectors_1RW = model.vectors(known.types_BR, known.objects_BR)
+        vectors_1RW = model.vectors_of(known)
         named = [
             names_before(forms, prefix[:place], backward=backward)
             for place in range(len(prefix) + 1)
@@ -128,6 +132,10 @@ def state_after(
         vectors_1TI = vectors_1TI + told.to_input(told_1TC)
     outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)
     state_1D: Tensor = outputs_BTD[:, -1]
+    if gist_1G is not None:
+        assert isinstance(model, LatentRelationLM)
+        assert model.gist is not None
+        state_1D = state_1D + model.gist.to_state(gist_1G)
     return state_1D if told is None else told.add_to(state_1D, told_1TC[:, -1])
 
 
@@ -152,7 +160,7 @@ def _steps(
         added = None if naming is None else naming.source_scores(times, since, known.mask_BR)
         log_word, log_relation = model.source(state_1D, known.mask_BR.any(1), added)
         if forms:
-            vectors = model.vectors(known.types_BR, known.objects_BR)
+            vectors = model.vectors_of(known)
             states = state_1D[:, None]
             if naming is not None:
                 added = naming.relation_scores(states, vectors, times[None], since[None])
@@ -161,8 +169,60 @@ def _steps(
                 log_a = _form_log_probs(model, state_1D, its_forms, prefix, backward=backward)
                 for index, form in enumerate(its_forms):
                     yield form, math.exp(log_relation + log_e[0, 0, relation] + log_a[index])
+    if isinstance(model, LatentRelationLM) and model.name_words is not None:
+        log_vocabulary, words = _name_word_chances(
+            model, topic, state_1D, forms, prefix, backward=backward
+        )
+        for word, log_prob in words.items():
+            yield (word,), math.exp(log_word + log_prob)
+        log_word = log_word + log_vocabulary
     unknown = spellings_after(prefix) if repeats else SPELLINGS
     yield from _word_steps(all_log_probs(model.words, state_1D)[0] + log_word, unknown)
+
+
+def _name_word_chances(
+    model: LatentRelationLM,
+    topic: Window,
+    state_1D: Tensor,
+    forms: list[list[Words]],
+    prefix: Words,
+    *,
+    backward: bool,
+) -> tuple[Tensor, dict[str, float]]:
+    """Give log P of the vocabulary, and of each word of a name, given that a word comes.
+
+    What is known of the words is taken from the window, what stands in the text is counted here.
+    """
+    told = topic.name_words
+    assert told is not None
+    assert model.name_words is not None
+    words = list(dict.fromkeys(word for its in forms for form in its for word in form))
+    pairs = {
+        (second, first) if backward else (first, second)
+        for its in forms
+        for form in its
+        for first, second in zip(form, form[1:], strict=False)
+    }
+    last = prefix[-1] if prefix else None
+    goes_on = torch.tensor([any(first == last for first, _ in pairs)])
+    log_vocabulary, log_name = model.name_words.log_shares(
+        state_1D, goes_on, told.mask_BK.any(1)
+    )
+    if not words:
+        return log_vocabulary, {}
+    times = [prefix.count(word) for word in words]
+    since = [prefix[::-1].index(word) + 1 if word in prefix else 0 for word in words]
+    log_probs_11K = model.name_words.log_probs(
+        state_1D[:, None],
+        told.features_BKW,
+        model.vectors_of_words(told.ids_BK, told.mask_BK),
+        told.mask_BK,
+        follows_BSK=torch.tensor([[[(last, word) in pairs for word in words]]]),
+        times_BSK=torch.tensor([[times]]),
+        since_BSK=torch.tensor([[since]]),
+    )
+    chances = (log_name[:, None] + log_probs_11K[:, 0])[0].tolist()
+    return log_vocabulary, dict(zip(words, chances, strict=True))
 
 
 def spellings_after(prefix: Words) -> dict[str, float]:
