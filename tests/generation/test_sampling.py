@@ -23,6 +23,7 @@ from tests.oracles.sampling import Adjust, best, next_tokens, nucleus, plain_tex
 from tests.toy import LONELY, TOPIC, VOCABULARY
 from tests.toy_run import toy_run
 
+PLUS = "lrlm+named+gist+beside_names+name_words"
 COUNT = 20_000
 LONG = 14
 """Tokens up to which texts are written; what is compared is shorter."""
@@ -49,7 +50,9 @@ def agree(seen: Mapping[Any, int], expected: Mapping[Any, float]) -> None:
 
 
 def word_of_token(sampler: Sampler, token: WrittenToken) -> str:
-    """The word of a token: of the form, spelled at random, or of the vocabulary."""
+    """The word of a token: of a name, of the form, spelled at random, or of the vocabulary."""
+    if token.word is not None:
+        return token.word
     if token.form >= 0:
         return sampler.forms[token.form].tokens[token.context][token.position]
     if token.id == VOCABULARY.unknown_id:
@@ -73,7 +76,9 @@ def write(sampler: Sampler, texts: int) -> list[tuple[tuple[Written, ...], bool]
 
 @pytest.mark.parametrize("topic", [TOPIC, LONELY], ids=lambda topic: topic.id)
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
-@pytest.mark.parametrize("kind", ["vanilla", "alias", "lrlm", "lrlm+summary", "lrlm+named+told"])
+@pytest.mark.parametrize(
+    "kind", ["vanilla", "alias", "lrlm", "lrlm+summary", "lrlm+named+told", PLUS]
+)
 def test_texts_are_as_frequent_as_probable(kind: str, backbone: str, topic: Topic) -> None:
     run = toy_run(kind, backbone)
     options = GenerationOptions(min_length=0, max_length=LONG)

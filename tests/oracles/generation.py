@@ -5,6 +5,7 @@ a number of tokens are walked, so what a model says of a text can be compared wi
 derivations that write it, and all of them together must have probability one.
 """
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator
@@ -201,13 +202,11 @@ def _name_word_chances(
         (second, first) if backward else (first, second)
         for its in forms
         for form in its
-        for first, second in zip(form, form[1:], strict=False)
+        for first, second in itertools.pairwise(form)
     }
     last = prefix[-1] if prefix else None
     goes_on = torch.tensor([any(first == last for first, _ in pairs)])
-    log_vocabulary, log_name = model.name_words.log_shares(
-        state_1D, goes_on, told.mask_BK.any(1)
-    )
+    log_vocabulary, log_name = model.name_words.log_shares(state_1D, goes_on, told.mask_BK.any(1))
     if not words:
         return log_vocabulary, {}
     times = [prefix.count(word) for word in words]

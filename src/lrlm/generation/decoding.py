@@ -6,10 +6,12 @@ Shapes: B texts, X texts that choose, R relations, F forms, M wishes (relations 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from lrlm.batching import NO_WORD
 from lrlm.corpora import LinkableRelation
 from lrlm.errors import InputError
 from lrlm.generation.options import GenerationOptions, RelationWish
@@ -188,6 +190,10 @@ def _next(
         written.form_B[rows_X] = chosen.form_B
         written.position_B[rows_X] = chosen.position_B
         written.log_prob_B[rows_X] = chosen.log_prob_B
+        if chosen.name_word_B is not None:
+            name_word_B = torch.full_like(written.token_B, NO_WORD)
+            name_word_B[rows_X] = chosen.name_word_B
+            written = replace(written, name_word_B=name_word_B)
     return written
 
 

@@ -4,7 +4,7 @@ All texts are written side by side, one token of each at a time. Afterwards they
 side, and the most probable per token come first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,6 +13,7 @@ import torch
 
 from lrlm.arrays import Booleans, Floats, Integers
 from lrlm.batching import (
+    NO_WORD,
     NOT_A_FACT,
     EncodedDocument,
     NumberedNames,
@@ -29,7 +30,7 @@ from lrlm.generation.pieces import CopiedForm, PieceWriter, WrittenToken
 from lrlm.heads import Choosing
 from lrlm.knowledge import Topic
 from lrlm.models import document_nats
-from lrlm.models.writing import NO_FORM, EncodedTopic, WritingState, Written
+from lrlm.models.writing import NO_FORM, EncodedTopic, WordsToTake, WritingState, Written
 from lrlm.runs.run import Run
 from lrlm.text import (
     LinkableRelation,
@@ -121,15 +122,28 @@ class Sampler:
         for text_B, written in steps:
             columns = (
                 text_B, written.token_B, written.form_B, written.position_B, written.context_B,
-                written.log_prob_B,
+                written.log_prob_B, self._name_words_of(written),
             )  # fmt: skip
-            for number, token, form, position, context, log_prob in zip(
+            for number, token, form, position, context, log_prob, name_word in zip(
                 *(column.tolist() for column in columns), strict=True
             ):
                 if form == NO_FORM and token == end_id:
                     yield number, None
                 else:
-                    yield number, WrittenToken(token, log_prob, form, position, context)
+                    word = None if name_word == NO_WORD else self._words_of_names[name_word]
+                    yield number, WrittenToken(token, log_prob, form, position, context, word)
+
+    @property
+    def _words_of_names(self) -> tuple[str, ...]:
+        words = self.writer.topic.name_words
+        return () if words is None else words.words
+
+    @staticmethod
+    def _name_words_of(written: Written) -> torch.Tensor:
+        """Say which words of names were taken: (B,), `NO_WORD` where none was."""
+        if written.name_word_B is None:
+            return torch.full_like(written.token_B, NO_WORD)
+        return written.name_word_B
 
     def result(
         self, text: PieceWriter, pieces: list[Piece], marginal_log_prob: float, ended: bool
@@ -205,11 +219,18 @@ class Sampler:
         """
         if self._spelled is None:
             return written
-        unknown_B = (written.token_B == self._run.space.unknown_id) & (written.form_B == NO_FORM)
+        name_word_B = self._name_words_of(written)
+        is_plain_B = (written.form_B == NO_FORM) & (name_word_B == NO_WORD)
+        unknown_B = (written.token_B == self._run.space.unknown_id) & is_plain_B
         spelled = self._spelled.taken_since(int(unknown_B.sum()))
         numbers = [self.writer.topic.unknown_words.get(word, -1) for word in spelled]
         word_N = torch.tensor(numbers, dtype=torch.long, device=unknown_B.device)
-        return replace(written, word_B=written.token_B.masked_scatter(unknown_B, word_N))
+        word_B = written.token_B.masked_scatter(unknown_B, word_N)
+        words = self.writer.topic.name_words
+        if words is not None:
+            number_B = words.numbers_K[name_word_B.clamp(min=0)]
+            word_B = torch.where(name_word_B == NO_WORD, word_B, number_B)
+        return replace(written, word_B=word_B)
 
     def _numbers_of_words(self, tokens_N: Integers) -> Integers:
         """Give the numbers of the prompt's words: ids, or those of unknown words of forms."""
@@ -296,6 +317,29 @@ def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) ->
         begins_word_V=None if space.begins_word is None else here(space.begins_word),
         words_CFL=None if words_CFL is None else here(words_CFL),
         unknown_words=unknown_words,
+        name_words=_words_to_take(run, relations, unknown_words),
+    )
+
+
+def _words_to_take(
+    run: Run, relations: Sequence[LinkableRelation], unknown_words: Mapping[str, int]
+) -> WordsToTake | None:
+    """Give the words of names, where the model may take single ones and there are any."""
+    if Parts.NAME_WORDS not in run.encoder.parts:
+        return None
+    topic, device = run.encoder.topic_words(relations), run.model.device
+    if not topic.words:
+        return None
+    vectors_KW = run.names.vectors([(word,) for word in topic.words])
+    features_KW = torch.from_numpy(np.concatenate([vectors_KW, topic.traits_KT], axis=1))
+    ids = topic.ids_K.tolist()
+    numbers = [unknown_words.get(word, id_) for word, id_ in zip(topic.words, ids, strict=True)]
+    return WordsToTake(
+        topic.words,
+        ids_K=torch.from_numpy(topic.ids_K).to(device),
+        numbers_K=torch.tensor(numbers, device=device),
+        features_KW=features_KW.to(device, run.model.dtype),
+        follows_KK=torch.from_numpy(topic.follows_KK).to(device),
     )
 
 

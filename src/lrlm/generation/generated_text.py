@@ -13,7 +13,7 @@ from lrlm.text import perplexity_per_word
 FORMAT = "lrlm generation"
 VERSION = 1
 
-PieceSource = Literal["word", "spelled", "relation", "prompt"]
+PieceSource = Literal["word", "spelled", "name word", "relation", "prompt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Piece:
     start: int
     end: int
     source: PieceSource
-    """A word of the vocabulary, one that was spelled, a copied form, or what the user gave."""
+    """A word of the vocabulary, one that was spelled, a single word of a name, a copied form, or
+    what the user gave."""
     log_prob: float
     """Under the model itself, whatever was asked of the text."""
     type: str | None = None

@@ -30,6 +30,8 @@ class WrittenToken:
     """Which token of that form."""
     context: int = 0
     """The context in which the form stands."""
+    word: str | None = None
+    """The word itself, where it was taken from a name by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,13 @@ class PieceWriter:
             if not (self._open and self._goes_on(token)):
                 form = self._forms[token.form].form
                 self._growing.begin_form(form, position=token.position)
-        log_spelling = self._growing.add(token.id, copied=copied)
         source: PieceSource = "relation" if copied is not None else "word"
+        log_spelling = None
+        if token.word is None:
+            log_spelling = self._growing.add(token.id, copied=copied)
+        else:
+            source = "name word"
+            self._growing.add_word(token.id, token.word)
         if log_spelling is not None:
             source = "spelled"
             token = WrittenToken(token.id, token.log_prob + log_spelling)

@@ -25,7 +25,7 @@ from lrlm.look import (
     terminal_styles,
 )
 
-_OTHERS = {"word": "", "spelled": "italic", "prompt": "bold"}
+_OTHERS = {"word": "", "spelled": "italic", "name word": "", "prompt": "bold"}
 
 
 def generated_view(texts: Sequence[GeneratedText], *, palette: Sequence[str] = PASTEL) -> Group:
@@ -112,7 +112,7 @@ def generated_pieces(text: GeneratedText, hue_of: Mapping[str, int]) -> str:
 
 def _mark(piece: Piece, hue_of: Mapping[str, int]) -> str:
     if piece.type is None:
-        look = f'class="{piece.source}"'
+        look = f'class="{piece.source.replace(" ", "-")}"'
     else:
         partial = " partial" if piece.is_partial else ""
         look = (

@@ -30,7 +30,8 @@ from lrlm.heads import (
     taken,
 )
 from lrlm.models.language_model import WindowScores, flat, unflat
-from lrlm.models.naming import NameFinder, Naming
+from lrlm.models.name_words import NameWordChooser
+from lrlm.models.naming import NameFinder, Naming, word_numbers
 from lrlm.models.vanilla import VanillaLM, VanillaWriter
 from lrlm.models.writing import NO_FORM, EncodedTopic, Limits, Writer, WritingState, Written
 from lrlm.text import NO_FORM_HERE
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from lrlm.models.building import ModelParts
 
 _WORD, _RELATION = 0, 1
+_FROM_NAME = 1
+"""The choice of a word that is taken from a name, not from the vocabulary."""
 
 
 class LatentRelationLM(VanillaLM):
@@ -372,20 +375,31 @@ class LrlmWriter(VanillaWriter):
             self._finder = NameFinder(topic)
             self.knows_names = True
             self.reads_at_once = False  # what was named is noted token by token
+        self._name_words: NameWordChooser | None = None
+        if model.name_words is not None and topic.name_words is not None:
+            ids_1K = topic.name_words.ids_K[None]
+            vectors_1KE = model.vectors_of_words(ids_1K, torch.ones_like(ids_1K, dtype=torch.bool))
+            self._name_words = NameWordChooser(model.name_words, topic.name_words, vectors_1KE)
+            self.knows_names = True
+            self.reads_at_once = False
 
     def begin(self) -> WritingState:
         """Give the state of one text before its first token."""
         naming = None if self._finder is None else self._finder.begin()
         states_1D, state = self._read(self.topic.preface_P[-1:], self._before, naming)
-        return WritingState(states_1D, state, self.start_of_text(), naming)
+        taken_words = None if self._name_words is None else self._name_words.begin()
+        return WritingState(states_1D, state, self.start_of_text(), naming, taken_words)
 
     def read(self, so_far: WritingState, written: Written) -> WritingState:
         """Read a token in each row, copied or not."""
         naming = so_far.naming
         if self._finder is not None and naming is not None:
             naming = self._finder.read(naming, written)
+        taken_words = so_far.taken
+        if self._name_words is not None and taken_words is not None:
+            taken_words = self._name_words.read(taken_words, word_numbers(self.topic, written))
         states_BD, state = self._read(written.token_B, so_far.state, naming)
-        return WritingState(states_BD, state, written, naming)
+        return WritingState(states_BD, state, written, naming, taken_words)
 
     def _read(self, token_B: Tensor, state: State, naming: Naming | None) -> tuple[Tensor, State]:
         """Read tokens, and with them what the topic is and what of it is told."""
@@ -433,7 +447,11 @@ class LrlmWriter(VanillaWriter):
         token_X, form_X = torch.zeros_like(source_X), torch.full_like(source_X, NO_FORM)
         position_X, form_context_X = torch.zeros_like(source_X), torch.zeros_like(source_X)
 
-        place_Y = (source_X == _WORD).nonzero().squeeze(1)
+        name_word_X = self._take_words(so_far, source_X == _WORD, token_X, log_prob_X, choosing)
+        is_word_X = source_X == _WORD
+        if name_word_X is not None:
+            is_word_X = is_word_X & (name_word_X == NO_WORD)
+        place_Y = is_word_X.nonzero().squeeze(1)
         if len(place_Y):
             token_Y, log_prob_Y = self._words.choose(
                 states_XD[place_Y],
@@ -445,8 +463,8 @@ class LrlmWriter(VanillaWriter):
             log_prob_X[place_Y] += log_prob_Y
             if log_fresh_X is not None:  # the choice of a word was one among those words alone
                 log_prob_X[place_Y] -= log_fresh_X[place_Y]
-        if len(place_Y) < len(source_X):
-            place_Y = (source_X == _RELATION).nonzero().squeeze(1)
+        place_Y = (source_X == _RELATION).nonzero().squeeze(1)
+        if len(place_Y):
             form_Y, log_prob_Y = self._form(
                 so_far.select(place_Y), limits.form_XF[place_Y], choosing
             )
@@ -455,7 +473,45 @@ class LrlmWriter(VanillaWriter):
             form_X[place_Y] = form_Y
             form_context_X[place_Y] = context_Y
             log_prob_X[place_Y] += log_prob_Y
-        return Written(token_X, form_X, position_X, form_context_X, log_prob_X)
+        return Written(
+            token_X,
+            form_X,
+            position_X,
+            form_context_X,
+            log_prob_X,
+            name_word_B=name_word_X,
+        )
+
+    def _take_words(
+        self,
+        so_far: WritingState,
+        is_word_X: Tensor,
+        token_X: Tensor,
+        log_prob_X: Tensor,
+        choosing: Choosing,
+    ) -> Tensor | None:
+        """Choose which words are taken from names, and which: (X,), `NO_WORD` where none is.
+
+        Their tokens are filled in, and what every choice of a word costs is added.
+        """
+        chooser, taken_words = self._name_words, so_far.taken
+        if chooser is None or taken_words is None:
+            return None
+        name_word_X = torch.full_like(token_X, NO_WORD)
+        place_Y = is_word_X.nonzero().squeeze(1)
+        if not len(place_Y):
+            return name_word_X
+        shares_Y2 = chooser.log_shares(so_far.states_BD[place_Y], taken_words.select(place_Y))
+        way_Y = choosing.choose(shares_Y2)
+        log_prob_X[place_Y] += taken(shares_Y2, way_Y)
+        place_Y = place_Y[way_Y == _FROM_NAME]
+        if len(place_Y):
+            log_probs_YK = chooser.log_probs(so_far.states_BD[place_Y], taken_words.select(place_Y))
+            name_word_Y = choosing.choose(log_probs_YK)
+            name_word_X[place_Y] = name_word_Y
+            token_X[place_Y] = chooser.ids_K[name_word_Y]
+            log_prob_X[place_Y] += taken(log_probs_YK, name_word_Y)
+        return name_word_X
 
     def _is_after_name(self, last: Written) -> Tensor | None:
         """Say which rows have just ended a name that a new word must follow; None if none has."""

@@ -64,6 +64,19 @@ class Naming:
         return replace(self, prompt=self.place, waiting_BF=torch.zeros_like(self.waiting_BF))
 
 
+def word_numbers(topic: EncodedTopic, written: Written) -> Tensor:
+    """Give the number of each word; those without an id of their own have others than `<unk>`.
+
+    An unknown word that is no word of any form keeps the id of all unknown ones, which no form has.
+    """
+    token_B = written.token_B if written.word_B is None else written.word_B
+    words_CFL = topic.tokens_CFL if topic.words_CFL is None else topic.words_CFL
+    if not words_CFL.shape[1]:
+        return token_B
+    copied_B = words_CFL[written.context_B, written.form_B.clamp(min=0), written.position_B]
+    return torch.where(written.form_B == NO_FORM, token_B, copied_B)
+
+
 class NameFinder:
     """Finds the names of one topic at the ends of texts."""
 
@@ -95,7 +108,7 @@ class NameFinder:
     def read(self, before: Naming, written: Written) -> Naming:
         """Go on after a token of each text."""
         place = before.place + 1
-        word_B = self._words_of(written)
+        word_B = word_numbers(self._topic, written)
         recent_BL = torch.cat([before.recent_BL[:, 1:], word_B[:, None]], dim=1)
         found_BF = self._found(recent_BL, place, before.prompt)
         waiting_BF = torch.zeros_like(found_BF)
@@ -117,20 +130,6 @@ class NameFinder:
             place,
             before.prompt,
         )
-
-    def _words_of(self, written: Written) -> Tensor:
-        """Give the number of each word; those without an id of their own have others than `<unk>`.
-
-        An unknown word that is no word of any form keeps the id of all unknown ones, which no form
-        has.
-        """
-        token_B = written.token_B if written.word_B is None else written.word_B
-        if not self._words_CFL.shape[1]:
-            return token_B
-        copied_B = self._words_CFL[
-            written.context_B, written.form_B.clamp(min=0), written.position_B
-        ]
-        return torch.where(written.form_B == NO_FORM, token_B, copied_B)
 
     def _found(self, recent_BL: Tensor, place: int, prompt: int) -> Tensor:
         """Say which forms stand at the ends of texts of this length: (B, F)."""

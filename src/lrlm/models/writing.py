@@ -21,10 +21,25 @@ from lrlm.batching import RelationNames, TopicRelations
 from lrlm.heads import Choosing
 
 if TYPE_CHECKING:
+    from lrlm.models.name_words import TakenWords
     from lrlm.models.naming import Naming
 
 NO_FORM = -1
 """The form of a token that was not copied."""
+
+
+@dataclass(frozen=True)
+class WordsToTake:
+    """The words of a topic's names, of which a text may take single ones."""
+
+    words: tuple[str, ...]
+    ids_K: Tensor
+    """Their tokens; words without an id of their own have that of `<unk>`."""
+    numbers_K: Tensor
+    """Their ids, or the numbers of unknown words (`EncodedTopic.unknown_words`)."""
+    features_KW: Tensor
+    follows_KK: Tensor
+    """As in `lrlm.batching.TopicWords`."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,8 @@ class EncodedTopic:
     """As `tokens_CFL`, but words of forms that have no id of their own have the numbers that
     `unknown_words` gives them; None where every token has an id."""
     unknown_words: Mapping[str, int] = field(default_factory=dict)
+    name_words: WordsToTake | None = None
+    """Where the model may take single words of names, and there are any."""
 
     @property
     def as_row(self) -> TopicRelations:
@@ -105,6 +122,8 @@ class Written:
     word_B: Tensor | None = None
     """The id, or the number of an unknown word that was not copied (`EncodedTopic.words_CFL`); None
     where it need not be known."""
+    name_word_B: Tensor | None = None
+    """Which word of a name it is, if it was taken from one, else `NO_WORD`; None where none is."""
 
     def select(self, rows: Tensor) -> "Written":
         """Give the tokens of the rows at these indices."""
@@ -115,6 +134,7 @@ class Written:
             self.context_B[rows],
             self.log_prob_B[rows],
             None if self.word_B is None else self.word_B[rows],
+            None if self.name_word_B is None else self.name_word_B[rows],
         )
 
 
@@ -127,6 +147,8 @@ class WritingState:
     last: Written
     naming: "Naming | None" = None
     """The names in the texts, where the model reads them."""
+    taken: "TakenWords | None" = None
+    """The words of names in the texts, where the model may take single ones."""
 
     def select(self, rows: Tensor) -> "WritingState":
         """Give the rows at these indices; an index may come twice."""
@@ -135,6 +157,7 @@ class WritingState:
             self.state.select(rows),
             self.last.select(rows),
             None if self.naming is None else self.naming.select(rows),
+            None if self.taken is None else self.taken.select(rows),
         )
 
     def after_prompt(self) -> "WritingState":

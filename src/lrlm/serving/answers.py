@@ -210,7 +210,7 @@ class PieceAnswer(_Answer):
     start: int
     end: int
     text: str
-    source: Literal["word", "spelled", "relation", "prompt"]
+    source: Literal["word", "spelled", "name word", "relation", "prompt"]
     log_prob: float | None
     type: str | None = None
     label: str | None = Field(default=None, description="Of a type that is not its own name.")

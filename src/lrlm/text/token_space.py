@@ -166,6 +166,10 @@ class GrowingText(ABC):
         Gives the log-probability of the token's spelling where it was spelled, None elsewhere.
         """
 
+    def add_word(self, token: int, word: str) -> None:
+        """Append a word that was taken from a name by itself, where tokens are words."""
+        self.add(token, copied=word)
+
     @abstractmethod
     def finish(self) -> None:
         """Give all tokens their place: no more are coming."""

@@ -268,9 +268,14 @@ class WordByWord(GrowingText):
             word, log_spelling = self._spellings.take(unknown)
         else:
             word = self._vocabulary.words[token]
+        self.add_word(token, word)
+        return log_spelling
+
+    def add_word(self, token: int, word: str) -> None:
+        """Append a word as it is."""
+        del token
         self._joiner.add(word)
         self.tokens.append(word)
-        return log_spelling
 
     def finish(self) -> None:
         """Place the last word."""

@@ -12,6 +12,8 @@ const DEFAULTS = {
   greedy: false, only_known_names: false, prompt: "", must_use: "",
 };
 
+const PIECE_TITLES = { spelled: "spelled letter by letter", "name word": "a single word of one of the topic's names" };
+
 let parts;
 let inputs;
 let last = null;
@@ -125,7 +127,7 @@ function bodyOf(options) {
 // A piece of a text, marked with where it came from.
 export function pieceMark(piece, topic, hues) {
   if (piece.source !== "relation") {
-    return make("span", { class: piece.source, title: piece.source === "spelled" ? "spelled letter by letter" : null }, piece.text);
+    return make("span", { class: piece.source.replace(" ", "-"), title: PIECE_TITLES[piece.source] ?? null }, piece.text);
   }
   const label = labelOf(topic, piece.type);
   return make("span", {
