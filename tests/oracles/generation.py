@@ -159,10 +159,14 @@ def _steps(
         named = names_before(forms, prefix, backward=backward)
         times, since = (torch.tensor([each]) for each in named)
         added = None if naming is None else naming.source_scores(times, since, known.mask_BR)
+        if model.fit is not None:
+            so_far = (times[None], since[None]) if naming is not None else ()
+            fit = model.fit(state_1D[:, None], model.vectors_of(known), known.mask_BR, *so_far)
+            added = (torch.zeros(1, 2) if added is None else added) + torch.tensor([[0, 1]]) * fit
         log_word, log_relation = model.source(state_1D, known.mask_BR.any(1), added)
         if forms:
             vectors = model.vectors_of(known)
-            states = state_1D[:, None]
+            states, added = state_1D[:, None], None
             if naming is not None:
                 added = naming.relation_scores(states, vectors, times[None], since[None])
             log_e = model.relations.log_probs(states, vectors, known.mask_BR, added)

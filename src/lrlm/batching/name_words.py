@@ -120,7 +120,8 @@ class NameWords:
         """Whether the word before a place is one that others follow in a name; also at the end."""
         before_N = np.concatenate([[NO_WORD], self.word_N])
         follows_K = np.append(self.topic.follows_KK.any(1), False)  # NO_WORD takes the last one
-        return follows_K[before_N]
+        goes_on_N: Booleans = follows_K[before_N]
+        return goes_on_N
 
     @cached_property
     def history(self) -> tuple[Booleans, Integers, Integers]:

@@ -12,6 +12,7 @@ from lrlm.heads.copying import (
     VectorsBesideNames,
     VectorTable,
 )
+from lrlm.heads.fit import RelationFit
 from lrlm.heads.gist import TopicGist
 from lrlm.heads.name_words import NameWordHead
 from lrlm.heads.naming import NamingScores, ToldTopic, mention_features
@@ -43,6 +44,7 @@ __all__ = [
     "PretrainedHead",
     "PretrainedLayersConfig",
     "RelationConfig",
+    "RelationFit",
     "RelationHead",
     "RelationVectors",
     "SoftmaxCost",

@@ -91,6 +91,9 @@ class RelationConfig:
     own_types: bool = False
     """Whether `told` has a vector of its own for each relation type, beside what the given vectors
     say of it (not in the paper)."""
+    fit: bool = False
+    """Whether LRLM sees how well the topic's relations fit when it chooses between words and names
+    (not in the paper)."""
     gist: bool = False
     """Whether LRLM reads with every token what its topic and the facts about it are called (not in
     the paper)."""

@@ -19,6 +19,7 @@ from lrlm.heads import (
     NamedVectors,
     NameWordHead,
     NamingScores,
+    RelationFit,
     RelationHead,
     RelationVectors,
     SourceHead,
@@ -71,6 +72,7 @@ class LatentRelationLM(VanillaLM):
         forms: FormHead,
         summary: bool = False,
         told: ToldTopic | None = None,
+        fit: RelationFit | None = None,
         gist: TopicGist | None = None,
         name_words: NameWordHead | None = None,
         named: bool = False,
@@ -97,6 +99,7 @@ class LatentRelationLM(VanillaLM):
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
         self.told = told
+        self.fit = fit
         self.gist = gist
         self.name_words = name_words
         self.naming = (
@@ -119,6 +122,11 @@ class LatentRelationLM(VanillaLM):
             forms=parts.form_head(size),
             summary=relations.summary,
             told=parts.told_topic(vectors, size) if relations.told else None,
+            fit=(
+                RelationFit(size, vectors.output_size, named=relations.named)
+                if relations.fit
+                else None
+            ),
             gist=parts.gist(vectors, size) if relations.gist else None,
             name_words=parts.name_words(size) if relations.name_words else None,
             named=relations.named,
@@ -179,12 +187,12 @@ class LatentRelationLM(VanillaLM):
         if self.gist is not None and gist_BG is not None:
             inputs_BTI = inputs_BTI + self.gist.to_input(gist_BG)[:, None]
         told_BTC = self._told_so_far(window, relations)
-        if self.told is not None:
+        if self.told is not None and told_BTC is not None:
             inputs_BTI = inputs_BTI + self.told.to_input(told_BTC)
         states_BTD, state = self.backbone(inputs_BTI, window.lengths_B, state)
         if self.gist is not None and gist_BG is not None:
             states_BTD = states_BTD + self.gist.to_state(gist_BG)[:, None]
-        if self.told is not None:
+        if self.told is not None and told_BTC is not None:
             states_BTD = self.told.add_to(states_BTD, told_BTC)
         return states_BTD, state
 
@@ -217,7 +225,7 @@ class LatentRelationLM(VanillaLM):
         if window.may_copy_BT is not None:
             can_copy_BT = can_copy_BT & window.may_copy_BT
         log_word_X, log_relation_X = self.source(
-            states_XD, flat(can_copy_BT, window), self._source_added(window)
+            states_XD, flat(can_copy_BT, window), self._source_added(states_BTD, window)
         )
         token_X, fresh_X = self.token_log_probs(states_XD, window, fresh=edges.bound_E is not None)
         score_E = (
@@ -285,17 +293,26 @@ class LatentRelationLM(VanillaLM):
         vectors_BKE[mask_BK] = self.embedding(ids_BK[mask_BK]).to(self.dtype)
         return vectors_BKE
 
-    def _source_added(self, window: Window) -> Tensor | None:
-        """Score words and relations by what was named already, where the model reads it: (X, 2)."""
-        if self.naming is None:
-            return None
+    def _source_added(self, states_BTD: Tensor, window: Window) -> Tensor | None:
+        """Score words and relations by what else the model reads of the topic: (X, 2)."""
         relations, named_BTR = window.relations, window.named_BTR
         assert relations is not None, "the collator serves another model"
-        assert named_BTR is not None, "the collator serves another model"
-        mask_BTR = relations.known_BR[:, None].expand_as(named_BTR.times)
-        return self.naming.source_scores(
-            flat(named_BTR.times, window), flat(named_BTR.since, window), flat(mask_BTR, window)
-        )
+        added_X2 = None
+        if self.naming is not None:
+            assert named_BTR is not None, "the collator serves another model"
+            mask_BTR = relations.known_BR[:, None].expand_as(named_BTR.times)
+            added_X2 = self.naming.source_scores(
+                flat(named_BTR.times, window), flat(named_BTR.since, window), flat(mask_BTR, window)
+            )
+        if self.fit is not None:
+            fit_BT = self.fit(
+                states_BTD,
+                self.vectors_of(relations),
+                relations.known_BR,
+                *(() if named_BTR is None else (named_BTR.times, named_BTR.since)),
+            )
+            added_X2 = with_fit(added_X2, flat(fit_BT, window))
+        return added_X2
 
     def _relation_log_probs(
         self,
@@ -341,6 +358,12 @@ class LatentRelationLM(VanillaLM):
     def writer(self, topic: EncodedTopic) -> Writer:
         """Give what writes words and whole forms: the paper's Algorithm 1."""
         return LrlmWriter(self, topic)
+
+
+def with_fit(added_X2: Tensor | None, fit_X: Tensor) -> Tensor:
+    """Add how well relations fit to what is added to the scores of words and relations: (X, 2)."""
+    fit_X2 = torch.stack([torch.zeros_like(fit_X), fit_X], dim=1)
+    return fit_X2 if added_X2 is None else added_X2 + fit_X2
 
 
 class LrlmWriter(VanillaWriter):
@@ -535,6 +558,13 @@ class LrlmWriter(VanillaWriter):
             named = naming.relations()
             all_XR = self._all_1R.expand_as(named.times)
             added_X2 = self._naming.source_scores(named.times, named.since, all_XR)
+        if self._model.fit is not None:
+            so_far_1XR = ()
+            if naming is not None:
+                named = naming.relations()
+                so_far_1XR = (named.times[None], named.since[None])
+            fit_1X = self._model.fit(states_XD[None], self._vectors_1RW, self._all_1R, *so_far_1XR)
+            added_X2 = with_fit(added_X2, fit_1X[0])
         log_word_X, log_relation_X = self._model.source(states_XD, ~is_closed_X, added_X2)
         log_source_X2 = torch.stack([log_word_X, log_relation_X], dim=1)
         if named_X is None:

@@ -22,6 +22,7 @@ from lrlm.heads import (
     RelationVectors,
     TokenEmbedding,
     TokenHead,
+    VectorsBesideNames,
     taken,
 )
 from lrlm.models.language_model import LanguageModel, WindowScores
@@ -72,7 +73,7 @@ class NeuralKnowledgeLM(LanguageModel):
         backbone: Backbone,
         words: TokenHead,
         *,
-        vectors: RelationVectors | NamedVectors,
+        vectors: RelationVectors | NamedVectors | VectorsBesideNames,
         forms: FormHead,
         hidden_size: int,
         positions: int,

@@ -1,0 +1,55 @@
+"""Let the choice between words and names see how well the names would fit.
+
+In the paper the source is chosen from the state alone, before any relation is looked at. But
+whether a name comes next depends on what there is to name: after "born in" a place is copied if the
+topic has one. Everything read here is known from the text so far and from the graph. Not in the
+paper.
+
+Shapes: B rows, S places of a row, R relations, D width of states, W width of a relation's vector,
+K features of a name.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from lrlm.heads.naming import MENTION_FEATURES, mention_features
+
+
+class RelationFit(nn.Module):
+    """How much better than usual the topic's relations fit a place, all together."""
+
+    def __init__(self, state_size: int, vector_size: int, *, named: bool) -> None:
+        """With `named`, it also knows which names stand in the text already."""
+        super().__init__()
+        self.wanted = nn.Linear(state_size, vector_size)
+        self.mentions = nn.Linear(state_size, MENTION_FEATURES) if named else None
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)
+
+    def forward(
+        self,
+        states_BSD: Tensor,
+        vectors_BRW: Tensor,
+        known_BR: Tensor,
+        times_BSR: Tensor | None = None,
+        since_BSR: Tensor | None = None,
+    ) -> Tensor:
+        """Give what is added to the score of copying at each place: (B, S); 0 without relations.
+
+        It is the log-sum of the relations' scores, so copying is as probable as if every relation
+        competed with the words by itself.
+        """
+        if not known_BR.shape[1]:
+            return states_BSD.new_zeros(states_BSD.shape[:2])
+        scores_BSR = self.wanted(states_BSD) @ vectors_BRW.mT
+        if self.mentions is not None:
+            assert times_BSR is not None, "the collator serves another model"
+            assert since_BSR is not None, "the collator serves another model"
+            features_BSRK = mention_features(times_BSR, since_BSR, states_BSD.dtype)
+            added_BSR1 = features_BSRK @ self.mentions(states_BSD)[..., None]
+            scores_BSR = scores_BSR + added_BSR1.squeeze(3)
+        has_any_B1 = known_BR.any(1)[:, None]
+        # Where a row has no relation, all are scored, lest the log-sum be that of nothing.
+        hidden_BSR = (~known_BR & has_any_B1)[:, None].expand_as(scores_BSR)
+        total_BS = scores_BSR.masked_fill(hidden_BSR, -torch.inf).logsumexp(2)
+        return torch.where(has_any_B1, total_BS, 0.0)
