@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,9 @@ def train(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Language model: the paper's (lrlm) or one of its baselines.", show_default="lrlm"
+            help="Language model: the paper's (lrlm), the same with what was found since (lrlm+),"
+            " or one of its baselines.",
+            show_default="lrlm",
         ),
     ] = None,
     backbone: Annotated[
@@ -118,7 +121,9 @@ def train(
     wanted = tuple(settings or ())
     if list_settings:
         preset = load_size(size or "mini", backbone or "lstm")
-        named = {"model.kind": model, "model.direction": direction}
+        if model is not None:
+            preset = replace(preset, model=preset.model.of_kind(model))
+        named = {"model.direction": direction}
         chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
         chosen += wanted
         output.print(_settings_table(described(change(preset, chosen), CHOICES)))

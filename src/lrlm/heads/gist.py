@@ -14,6 +14,9 @@ from torch import Tensor, nn
 _DROPOUT = 0.2
 """Share of what is known of a topic that is dropped in training, for no two texts share a title."""
 
+_SCALE = 0.05
+"""Of the gist, which is added to every token: a large rate of learning soon makes it drown them."""
+
 
 class TopicGist(nn.Module):
     """One vector of a topic, made of the vectors and names of its relations and of its title."""
@@ -27,6 +30,8 @@ class TopicGist(nn.Module):
         self.made = nn.Linear(vector_size + 3 * feature_size, width)
         self.to_input = nn.Linear(width, input_size, bias=False)
         self.to_state = nn.Linear(width, state_size, bias=False)
+        # Training begins where it changes nothing: vectors of tokens are small at first.
+        nn.init.zeros_(self.to_input.weight)
         nn.init.zeros_(self.to_state.weight)
 
     def forward(
@@ -43,5 +48,6 @@ class TopicGist(nn.Module):
             for each_BRW in (vectors_BRW, types_BRW, objects_BRW)
         ]
         title_BW = (objects_BRW * known_BR1)[:, :1].sum(1)
-        gist_BG: Tensor = torch.tanh(self.made(self.dropout(torch.cat([*means, title_BW], dim=1))))
+        known = self.dropout(torch.cat([*means, title_BW], dim=1))
+        gist_BG: Tensor = _SCALE * torch.tanh(self.made(known))
         return gist_BG

@@ -10,7 +10,7 @@ from lrlm.models.building import (
     with_cutoffs,
 )
 from lrlm.models.language_model import LanguageModel, WindowScores
-from lrlm.models.lrlm import LatentRelationLM
+from lrlm.models.lrlm import LatentRelationLM, LatentRelationLMPlus
 from lrlm.models.nklm import NeuralKnowledgeLM
 from lrlm.models.reading import (
     ScoredDocument,
@@ -27,6 +27,7 @@ __all__ = [
     "AliasLM",
     "LanguageModel",
     "LatentRelationLM",
+    "LatentRelationLMPlus",
     "ModelConfig",
     "ModelParts",
     "ModelSizes",

@@ -28,13 +28,20 @@ from lrlm.heads import (
     WordConfig,
 )
 from lrlm.models.language_model import LanguageModel
-from lrlm.models.lrlm import LatentRelationLM
+from lrlm.models.lrlm import LatentRelationLM, LatentRelationLMPlus
 from lrlm.models.nklm import NeuralKnowledgeLM
 from lrlm.models.vanilla import AliasLM, PromptedLM, VanillaLM
 
 MODELS: dict[str, type[VanillaLM | NeuralKnowledgeLM]] = {
     model.kind: model
-    for model in (VanillaLM, AliasLM, PromptedLM, NeuralKnowledgeLM, LatentRelationLM)
+    for model in (
+        VanillaLM,
+        AliasLM,
+        PromptedLM,
+        NeuralKnowledgeLM,
+        LatentRelationLM,
+        LatentRelationLMPlus,
+    )
 }
 """Every model that a configuration can name."""
 
@@ -44,7 +51,8 @@ class ModelConfig:
     """All sizes of a model; with the vocabulary and the features it determines every weight."""
 
     kind: str = "lrlm"
-    """The model: vanilla, alias, prompted, nklm or lrlm."""
+    """The model: vanilla, alias, prompted, nklm, lrlm, or lrlm+, an LRLM with settings beyond the
+    paper."""
     backbone: BackboneConfig = field(default_factory=LstmConfig)
     """The sequence model that reads the text."""
     words: TokenLayersConfig = field(default_factory=WordConfig)
@@ -103,6 +111,19 @@ class ModelConfig:
                 "a model that reads facts before the text reads forward only; leave out"
                 f" model.direction={BACKWARD}, or take another model, such as lrlm"
             )
+
+    def of_kind(self, kind: str) -> "ModelConfig":
+        """Give the configuration of another model, with the settings that it is known by."""
+        if kind not in MODELS:
+            return replace(self, kind=kind)  # which is refused
+        settings = MODELS[kind].relation_settings
+        if settings and not self.backbone.learns:
+            raise InputError(
+                f"the model {kind!r} needs a backbone that learns; take 'lrlm' for one that does"
+                " not, such as a pretrained language model"
+            )
+        relations = replace(self.relations, **dict.fromkeys(settings, True))
+        return replace(self, kind=kind, relations=relations)
 
     @property
     def is_backward(self) -> bool:

@@ -105,6 +105,8 @@ class LanguageModel(nn.Module, ABC):
     """Whether its figures are of a text together with one given annotation."""
     is_baseline: ClassVar[bool] = False
     """Whether other models are compared with it."""
+    relation_settings: ClassVar[tuple[str, ...]] = ()
+    """The settings of relations that are on wherever the model is asked for by its name."""
     footnote: ClassVar[str] = ""
     """What must be known to read its figures; it begins with a mark, as "†"."""
 

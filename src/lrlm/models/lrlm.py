@@ -360,6 +360,20 @@ class LatentRelationLM(VanillaLM):
         return LrlmWriter(self, topic)
 
 
+class LatentRelationLMPlus(LatentRelationLM):
+    """LRLM with what was found to help beyond the paper; its settings say what that is."""
+
+    kind: ClassVar[str] = "lrlm+"
+    label: ClassVar[str] = "LRLM+"
+    relation_settings: ClassVar[tuple[str, ...]] = (
+        "name_words",
+        "named",
+        "fit",
+        "beside_names",
+        "shapes",
+    )
+
+
 def with_fit(added_X2: Tensor | None, fit_X: Tensor) -> Tensor:
     """Add how well relations fit to what is added to the scores of words and relations: (X, 2)."""
     fit_X2 = torch.stack([torch.zeros_like(fit_X), fit_X], dim=1)

@@ -28,16 +28,16 @@ _COLOURS = {
     "prompted": ("#a04585", "#e093c8"),
     "nklm": ("#c14f08", "#f68f52"),
     "lrlm": ("#0068a8", "#62b5ee"),
+    "lrlm+": ("#4b4bb0", "#a9a9f5"),
 }
 """By model; after Okabe and Ito, whose colours are told apart by everybody."""
 _SPARE_COLOURS = (
     ("#8a6a00", "#e2bf4d"),
     ("#0b7f93", "#61cfe2"),
     ("#8b3a3a", "#ea9a9a"),
-    ("#4b4bb0", "#a9a9f5"),
     ("#1b1c1e", "#eceef0"),
 )
-_MARKERS = {"vanilla": "s", "alias": "^", "prompted": "v", "nklm": "D", "lrlm": "o"}
+_MARKERS = {"vanilla": "s", "alias": "^", "prompted": "v", "nklm": "D", "lrlm": "o", "lrlm+": "P"}
 _DASHES = ((), (4.0, 1.6), (1.2, 1.4), (4.0, 1.6, 1.2, 1.6))
 """Of the backbones, in the order in which they come."""
 

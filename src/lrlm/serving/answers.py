@@ -34,7 +34,7 @@ class ModelAnswer(_Answer):
     """A model that can be asked."""
 
     name: str
-    kind: str = Field(description="lrlm, nklm, alias, vanilla or prompted.")
+    kind: str = Field(description="lrlm, lrlm+, nklm, alias, vanilla or prompted.")
     label: str
     backbone: str
     corpus: str = Field(description="Name of the corpus that it was trained on.")

@@ -117,7 +117,7 @@ class WantedRun:
 
     def _changed(self, config: RunConfig) -> RunConfig:
         if self.model is not None:
-            config = replace(config, model=replace(config.model, kind=self.model))
+            config = replace(config, model=config.model.of_kind(self.model))
         if self.direction is not None:
             config = replace(config, model=replace(config.model, direction=self.direction))
         config = self.configure(config)
