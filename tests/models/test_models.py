@@ -59,8 +59,8 @@ class TestLrlmWithOwnTypesOnLstm(LanguageModelContract):
     kind, backbone = "lrlm+named+told+own_types", "lstm"
 
 
-class TestLrlmWithGistOnLstm(LanguageModelContract):
-    kind, backbone = "lrlm+gist+beside_names", "lstm"
+class TestLrlmBesideNamesOnLstm(LanguageModelContract):
+    kind, backbone = "lrlm+summary+beside_names", "lstm"
 
 
 class TestLrlmWithNameWordsOnLstm(LanguageModelContract):
@@ -68,4 +68,4 @@ class TestLrlmWithNameWordsOnLstm(LanguageModelContract):
 
 
 class TestLrlmPlusOnTransformerXl(LanguageModelContract):
-    kind, backbone = "lrlm+named+fit+gist+beside_names+name_words", "transformer-xl"
+    kind, backbone = "lrlm+named+fit+summary+beside_names+name_words", "transformer-xl"

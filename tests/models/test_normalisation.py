@@ -52,9 +52,8 @@ def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
         "lrlm+beside_names",
         "lrlm+fit",
         "lrlm+named+fit",
-        "lrlm+gist",
         "lrlm+name_words",
-        "lrlm+named+told+fit+gist+beside_names+name_words",
+        "lrlm+named+told+fit+summary+beside_names+name_words",
     ],
 )
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])

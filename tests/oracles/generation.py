@@ -112,12 +112,8 @@ def state_after(
     ids = torch.tensor([[VOCABULARY.end_id, *VOCABULARY.encode(prefix)]])
     state = model.begin(topic)
     vectors_1TI = model.embedding(ids)
-    told = gist_1G = None
+    told = None
     known = topic.relations
-    if isinstance(model, LatentRelationLM) and model.gist is not None:
-        assert known is not None
-        gist_1G = model.gist_of(known)
-        vectors_1TI = vectors_1TI + model.gist.to_input(gist_1G)
     if isinstance(model, LatentRelationLM) and model.told is not None:
         told = model.told
         assert known is not None
@@ -133,10 +129,6 @@ def state_after(
         vectors_1TI = vectors_1TI + told.to_input(told_1TC)
     outputs_BTD, _ = model.backbone(vectors_1TI, torch.tensor([ids.shape[1]]), state)
     state_1D: Tensor = outputs_BTD[:, -1]
-    if gist_1G is not None:
-        assert isinstance(model, LatentRelationLM)
-        assert model.gist is not None
-        state_1D = state_1D + model.gist.to_state(gist_1G)
     return state_1D if told is None else told.add_to(state_1D, told_1TC[:, -1])
 
 

@@ -13,7 +13,6 @@ from lrlm.heads.copying import (
     VectorTable,
 )
 from lrlm.heads.fit import RelationFit
-from lrlm.heads.gist import TopicGist
 from lrlm.heads.name_words import NameWordHead
 from lrlm.heads.naming import NamingScores, ToldTopic, mention_features
 from lrlm.heads.pretrained import (
@@ -54,7 +53,6 @@ __all__ = [
     "TokenHead",
     "TokenLayersConfig",
     "ToldTopic",
-    "TopicGist",
     "VectorTable",
     "VectorsBesideNames",
     "WordChooser",

@@ -94,9 +94,6 @@ class RelationConfig:
     fit: bool = False
     """Whether LRLM sees how well the topic's relations fit when it chooses between words and names
     (not in the paper)."""
-    gist: bool = False
-    """Whether LRLM reads with every token what its topic and the facts about it are called (not in
-    the paper)."""
     name_words: bool = False
     """Whether LRLM may also write single words of the topic's names, one by one (not in the
     paper)."""

@@ -22,7 +22,6 @@ from lrlm.heads import (
     TokenHead,
     TokenLayersConfig,
     ToldTopic,
-    TopicGist,
     VectorsBesideNames,
     VectorTable,
     WordConfig,
@@ -82,11 +81,6 @@ class ModelConfig:
                 "model.relations.told needs a backbone that learns: one that does not would read"
                 " vectors that it has never seen"
             )
-        if self.relations.gist and not self.backbone.learns:
-            raise InputError(
-                "model.relations.gist needs a backbone that learns: one that does not would read"
-                " vectors that it has never seen"
-            )
         if self.facts_in_context and not self.model.can_read_facts:
             raise InputError(
                 f"model.facts_in_context is for models that copy names, not for {self.kind}; the"
@@ -141,7 +135,7 @@ class ModelConfig:
         parts = self.model.reads
         if self.facts_in_context:
             parts |= Parts.FACTS
-        if Parts.RELATIONS in parts and self._reads_names:
+        if Parts.RELATIONS in parts and (self.relations.names or self.relations.beside_names):
             parts |= Parts.NAMES
         if Parts.EDGES in parts and self.relations.name_words:
             parts |= Parts.NAME_WORDS
@@ -149,13 +143,6 @@ class ModelConfig:
         if Parts.EDGES in parts and (asks_for_names or self.relations.forgotten_facts):
             parts |= Parts.NAMED
         return parts
-
-    @property
-    def _reads_names(self) -> bool:
-        relations = self.relations
-        # A gist is LRLM's alone.
-        gist = relations.gist and Parts.EDGES in self.model.reads
-        return relations.names or relations.beside_names or gist
 
 
 def with_cutoffs(
@@ -264,15 +251,6 @@ class ModelParts:
             VectorTable(config.object_size, given_VW=sizes.object_vectors),
             unseen_rate=config.unseen_rate,
             unseen_objects=config.unseen_objects,
-        )
-
-    def gist(self, vectors: AnyRelationVectors, state_size: int) -> TopicGist:
-        """Make what tells a model what its topic is, for states of this width."""
-        return TopicGist(
-            vectors.output_size,
-            self._sizes.form_features,
-            self.embedding.output_size,
-            state_size,
         )
 
     def name_words(self, state_size: int) -> NameWordHead:

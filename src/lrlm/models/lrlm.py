@@ -26,7 +26,6 @@ from lrlm.heads import (
     TokenEmbedding,
     TokenHead,
     ToldTopic,
-    TopicGist,
     VectorsBesideNames,
     taken,
 )
@@ -73,7 +72,6 @@ class LatentRelationLM(VanillaLM):
         summary: bool = False,
         told: ToldTopic | None = None,
         fit: RelationFit | None = None,
-        gist: TopicGist | None = None,
         name_words: NameWordHead | None = None,
         named: bool = False,
         forgotten_facts: float = 0.0,
@@ -84,10 +82,9 @@ class LatentRelationLM(VanillaLM):
         The paper's model learns what a topic has only where it chooses a relation, so it may begin
         an article about a river whose topic is a country. With `told`, those that were not named
         yet, or just now, are read with every token; with `named`, what was named already changes
-        the choices of a source, a relation and a form. With `gist`, what the topic and its facts
-        are called is read with every token; with `name_words`, a word may be one of a name. In
-        training up to a share `forgotten_facts` of the facts that a text does not name is taken for
-        unknown.
+        the choices of a source, a relation and a form. With `fit`, the source sees how well
+        relations fit; with `name_words`, a word may be one of a name. In training up to a share
+        `forgotten_facts` of the facts that a text does not name is taken for unknown.
         """
         super().__init__(embedding, backbone, words)
         self.source = source
@@ -100,7 +97,6 @@ class LatentRelationLM(VanillaLM):
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
         self.told = told
         self.fit = fit
-        self.gist = gist
         self.name_words = name_words
         self.naming = (
             NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
@@ -127,7 +123,6 @@ class LatentRelationLM(VanillaLM):
                 if relations.fit
                 else None
             ),
-            gist=parts.gist(vectors, size) if relations.gist else None,
             name_words=parts.name_words(size) if relations.name_words else None,
             named=relations.named,
             forgotten_facts=relations.forgotten_facts,
@@ -137,7 +132,7 @@ class LatentRelationLM(VanillaLM):
     @property
     def reads_topic(self) -> bool:
         """Whether the states of a text depend on its topic, which may be read before it."""
-        reads_relations = any(part is not None for part in (self.summary, self.told, self.gist))
+        reads_relations = self.summary is not None or self.told is not None
         return reads_relations or super().reads_topic
 
     def begin(self, window: Window) -> State:
@@ -163,53 +158,23 @@ class LatentRelationLM(VanillaLM):
         vectors_BRW: Tensor = self.vectors(*relations.described)
         return vectors_BRW
 
-    def gist_of(self, relations: TopicRelations) -> Tensor | None:
-        """Say what each row's topic is, where the model reads it: (B, G)."""
-        if self.gist is None:
-            return None
-        assert relations.names is not None, "the collator serves another model"
-        gist_BG: Tensor = self.gist(
-            self.vectors_of(relations),
-            relations.names.of_types_BRW,
-            relations.names.of_objects_BRW,
-            relations.known_BR,
-        )
-        return gist_BG
-
     def read(self, window: Window, state: State) -> tuple[Tensor, State]:
-        """Give `h`, the state before each token, which may know the topic, and what is told."""
-        if self.told is None and self.gist is None:
-            return super().read(window, state)
-        relations = window.relations
-        assert relations is not None, "the collator serves another model"
-        inputs_BTI = self.embedding(window.inputs_BT)
-        gist_BG = self.gist_of(relations)
-        if self.gist is not None and gist_BG is not None:
-            inputs_BTI = inputs_BTI + self.gist.to_input(gist_BG)[:, None]
-        told_BTC = self._told_so_far(window, relations)
-        if self.told is not None and told_BTC is not None:
-            inputs_BTI = inputs_BTI + self.told.to_input(told_BTC)
-        states_BTD, state = self.backbone(inputs_BTI, window.lengths_B, state)
-        if self.gist is not None and gist_BG is not None:
-            states_BTD = states_BTD + self.gist.to_state(gist_BG)[:, None]
-        if self.told is not None and told_BTC is not None:
-            states_BTD = self.told.add_to(states_BTD, told_BTC)
-        return states_BTD, state
-
-    def _told_so_far(self, window: Window, relations: TopicRelations) -> Tensor | None:
-        """Say what of the topic is told before each token, where the model reads it: (B, T, C)."""
+        """Give `h`, the state before each token, which may know what of the topic is told."""
         if self.told is None:
-            return None
-        named_BTR = window.named_BTR
+            return super().read(window, state)
+        relations, named_BTR = window.relations, window.named_BTR
+        assert relations is not None, "the collator serves another model"
         assert named_BTR is not None, "the collator serves another model"
-        told_BTC: Tensor = self.told(
+        told_BTC = self.told(
             self.vectors_of(relations),
             relations.types_BR,
             named_BTR.times,
             named_BTR.since,
             relations.known_BR,
         )
-        return told_BTC
+        inputs_BTI = self.embedding(window.inputs_BT) + self.told.to_input(told_BTC)
+        states_BTD, state = self.backbone(inputs_BTI, window.lengths_B, state)
+        return self.told.add_to(states_BTD, told_BTC), state
 
     def forward(self, window: Window, state: State) -> tuple[WindowScores, State]:
         """Score every segment that a window's tokens can be cut into."""
@@ -366,11 +331,12 @@ class LatentRelationLMPlus(LatentRelationLM):
     kind: ClassVar[str] = "lrlm+"
     label: ClassVar[str] = "LRLM+"
     relation_settings: ClassVar[tuple[str, ...]] = (
-        "name_words",
-        "named",
-        "fit",
+        "summary",
         "beside_names",
         "shapes",
+        "named",
+        "fit",
+        "name_words",
     )
 
 
@@ -396,13 +362,6 @@ class LrlmWriter(VanillaWriter):
             relations,
         )
         self._vectors_1RW = model.vectors_of(relations)
-        gist_1G = model.gist_of(relations)
-        self._gist_1I = self._gist_1D = None
-        if model.gist is not None and gist_1G is not None:
-            self._gist_1I, self._gist_1D = (
-                model.gist.to_input(gist_1G),
-                model.gist.to_state(gist_1G),
-            )
         self._forms_RF = topic.forms_RF
         self._form_counts_FR = self._forms_RF.T.to(topic.features_FW.dtype)
         self._naming = model.naming
@@ -439,20 +398,11 @@ class LrlmWriter(VanillaWriter):
         return WritingState(states_BD, state, written, naming, taken_words)
 
     def _read(self, token_B: Tensor, state: State, naming: Naming | None) -> tuple[Tensor, State]:
-        """Read tokens, and with them what the topic is and what of it is told."""
+        """Read tokens, and with them what of the topic is told."""
         vectors_BI = self._embedding.step(token_B)
-        if self._gist_1I is not None:
-            vectors_BI = vectors_BI + self._gist_1I
-        states_BD, state = self._read_told(vectors_BI, state, naming)
-        return (states_BD if self._gist_1D is None else states_BD + self._gist_1D), state
-
-    def _read_told(
-        self, vectors_BI: Tensor, state: State, naming: Naming | None
-    ) -> tuple[Tensor, State]:
-        """Read vectors, and with them what of the topic is told."""
         if self._told is None:
             return self._step(vectors_BI, state)
-        times_BR = since_BR = self.topic.types_R.new_zeros(len(vectors_BI), self.topic.relations)
+        times_BR = since_BR = token_B.new_zeros(len(token_B), self.topic.relations)
         if naming is not None:
             named = naming.relations()
             times_BR, since_BR = named.times, named.since
@@ -573,11 +523,13 @@ class LrlmWriter(VanillaWriter):
             all_XR = self._all_1R.expand_as(named.times)
             added_X2 = self._naming.source_scores(named.times, named.since, all_XR)
         if self._model.fit is not None:
-            so_far_1XR = ()
-            if naming is not None:
-                named = naming.relations()
-                so_far_1XR = (named.times[None], named.since[None])
-            fit_1X = self._model.fit(states_XD[None], self._vectors_1RW, self._all_1R, *so_far_1XR)
+            named = None if naming is None else naming.relations()
+            fit_1X = self._model.fit(
+                states_XD[None],
+                self._vectors_1RW,
+                self._all_1R,
+                *(() if named is None else (named.times[None], named.since[None])),
+            )
             added_X2 = with_fit(added_X2, fit_1X[0])
         log_word_X, log_relation_X = self._model.source(states_XD, ~is_closed_X, added_X2)
         log_source_X2 = torch.stack([log_word_X, log_relation_X], dim=1)
