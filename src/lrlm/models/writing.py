@@ -5,7 +5,7 @@ middle of a form that it copies as a whole, or its model chooses.
 
 Shapes: B rows (texts), X rows that choose, D width of states, R relations of the topic, F forms of
 all of them, C contexts in which a form may stand, L tokens of the longest form, W width of form
-features, P tokens of the preface.
+features, P tokens of the preface, O open relations.
 """
 
 from abc import ABC, abstractmethod
@@ -55,6 +55,10 @@ class EncodedTopic:
     """As `tokens_CFL`, but words of forms that have no id of their own have the numbers that
     `unknown_words` gives them; None where every token has an id."""
     unknown_words: Mapping[str, int] = field(default_factory=dict)
+    open_types_O: Tensor | None = None
+    open_objects_O: Tensor | None = None
+    """Open relations, which may be chosen in place of those of the topic
+    (`lrlm.corpora.open_relations`), as `types_R` and `objects_R`; None where there are none."""
 
     @property
     def relations(self) -> int:
@@ -98,6 +102,9 @@ class Written:
     word_B: Tensor | None = None
     """The id, or the number of an unknown word that was not copied (`EncodedTopic.words_CFL`); None
     where it need not be known."""
+    log_known_B: Tensor | None = None
+    """log P that the choice of a relation is not an open one, 0 where no relation was chosen; the
+    relation is one of the topic in any case. None where there are no open ones."""
 
     def select(self, rows: Tensor) -> "Written":
         """Give the tokens of the rows at these indices."""
@@ -108,6 +115,7 @@ class Written:
             self.context_B[rows],
             self.log_prob_B[rows],
             None if self.word_B is None else self.word_B[rows],
+            None if self.log_known_B is None else self.log_known_B[rows],
         )
 
 
@@ -146,6 +154,8 @@ class Writer(ABC):
     """Whether a form that was begun is copied to its end, without any further choice."""
     knows_names: bool = False
     """Whether it must be told which unknown words were spelled (`Written.word_B`)."""
+    chooses_open: bool = False
+    """Whether it says how probable open relations are (`Written.log_known_B`)."""
 
     @abstractmethod
     def begin(self) -> WritingState:
