@@ -1,6 +1,7 @@
 """Count how often texts about topics of few facts state a fact that is not known.
 
-    python -m benchmarks.missing_facts [RUN] [--texts 200] [--temperature 1] [--seed 1] [--list]
+    python -m benchmarks.missing_facts [RUN] [--texts 200] [--temperature 1] [--seed 1]
+        [--any-facts] [--list]
 
 The topics are test topics of miniworld cut down to one, two or three facts. What a sentence states
 is judged by the words of miniworld's sentence plans: "its highest point is", or "is the highest
@@ -131,7 +132,7 @@ def few_facts(count: int, seed: int) -> Iterator[tuple[str, Topic]]:
 
 
 def count_statements(
-    model: Model, texts: int, seed: int, *, temperature: float, listed: bool
+    model: Model, texts: int, seed: int, *, temperature: float, any_facts: bool, listed: bool
 ) -> Counter[str]:
     """Count what the texts state, and what of it the topics do not have."""
     counts: Counter[str] = Counter()
@@ -139,16 +140,26 @@ def count_statements(
     for number, (domain, topic) in enumerate(few_facts(texts, seed)):
         if domain not in telling:
             telling[domain] = Telling(load_plans(domain))
-        (text,) = model.generate(topic, samples=1, seed=seed + number, temperature=temperature)
+        (text,) = model.generate(
+            topic,
+            samples=1,
+            seed=seed + number,
+            temperature=temperature,
+            known_facts_only=not any_facts,
+        )
         known = {fact.type for fact in topic.relations}
         missing: Counter[str] = Counter()
         for statement in telling[domain].statements(text):
             counts["statements"] += 1
             if statement.relation not in known:
-                missing["words" if statement.written is None else "object"] += 1
+                missing["plain words" if statement.written is None else "object"] += 1
                 missing["missing"] += 1
         counts += missing
         counts["texts"] += 1
+        counts["words"] += len(text.tokens)
+        named = {piece.type for piece in text.pieces if piece.type} - {TITLE}
+        counts["own facts"] += len(named)
+        counts["told nothing"] += not named
         counts["wrong texts"] += missing["missing"] > 0
         counts["wrong texts, object"] += missing["object"] > 0
         if listed and missing:
@@ -162,6 +173,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=200)
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--any-facts", action="store_true", help="write no text again")
     parser.add_argument("--list", action="store_true", help="print texts that state missing facts")
     given = parser.parse_args()
     counts = count_statements(
@@ -169,13 +181,17 @@ def main() -> None:
         given.texts,
         given.seed,
         temperature=given.temperature,
+        any_facts=given.any_facts,
         listed=given.list,
     )
     print(f"texts about topics of one to three facts           {counts['texts']:6,}")
+    print(f"words in all                                       {counts['words']:6,}")
+    print(f"types of facts whose objects they name             {counts['own facts']:6,}")
+    print(f"texts that name the object of no fact              {counts['told nothing']:6,}")
     print(f"facts that they state                              {counts['statements']:6,}")
     print(f"  of a relation that the topic does not have       {counts['missing']:6,}")
     print(f"    with the object of another fact, or the title  {counts['object']:6,}")
-    print(f"    in plain words                                 {counts['words']:6,}")
+    print(f"    in plain words                                 {counts['plain words']:6,}")
     print(f"texts that state a missing fact                    {counts['wrong texts']:6,}")
     print(f"  with the object of another                       {counts['wrong texts, object']:6,}")
 

@@ -30,8 +30,8 @@ from lrlm.backbones import Pretrained, PretrainedBackbone
 from lrlm.batching import EncodedDocument
 from lrlm.corpora import LinkedDocument, topic_of
 from lrlm.corpora.miniworld.corpus import build_miniworld
-from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions
+from lrlm.generation.sampler import Sampler
 from lrlm.heads import PretrainedHead, PretrainedLayersConfig
 from lrlm.models import LanguageModel, WindowReader
 from lrlm.models.kept_readings import read_part

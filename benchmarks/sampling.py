@@ -97,8 +97,8 @@ class Race:
             writer,
             Rules(options, (), writer, texts=self.samples),
             Choosing(generator=torch.Generator().manual_seed(seed)),
-            begun=writer.begin(),
-            texts=self.samples,
+            begun=writer.begin().select(torch.zeros(self.samples, dtype=torch.long)),
+            length=0,
             max_length=self.length,
         )
         return sum(len(written.token_B.tolist()) for _, written in steps)

@@ -23,10 +23,11 @@ from lrlm.generation.generate import generate, stream
 from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.generation.options import OptionArguments, options_of
 from lrlm.knowledge import KnowledgeGraph, Topic
+from lrlm.knowledge.schema import Schema
 from lrlm.runs.devices import choose_device
 from lrlm.runs.pairs import open_run
 from lrlm.runs.run import Run
-from lrlm.runs.schemas import schema_for
+from lrlm.runs.schemas import kept_schema, schema_for
 from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import TopicLookup, topics_for
 from lrlm.topics.finding import best_of
@@ -94,6 +95,15 @@ class Model:
     @cached_property
     def _topics(self) -> TopicLookup:
         return topics_for(self.run)
+
+    @cached_property
+    def schema(self) -> Schema | None:
+        """What the topics that the run was trained on have in common; None if it was not kept.
+
+        >>> sorted(model.schema.types_like(["capital"]))[:3]
+        ['anthem', 'area', 'borders']
+        """
+        return kept_schema(self.run)
 
     def topic(self, name: str) -> Topic:
         """Find a topic that the run knows: one of the corpus that it was trained on.
@@ -420,7 +430,14 @@ class Model:
         >>> text.text
         'The capital city of Norway is Oslo.'
         """
-        return generate(self.run, topic, options_of(options), samples=samples, seed=seed)
+        return generate(
+            self.run,
+            topic,
+            options_of(options),
+            samples=samples,
+            seed=seed,
+            schema=self.schema,
+        )
 
     def stream(
         self, topic: Topic, *, seed: int = 0, **options: Unpack[OptionArguments]
@@ -436,7 +453,7 @@ class Model:
         Oslo relation
         . word
         """
-        return stream(self.run, topic, options_of(options), seed=seed)
+        return stream(self.run, topic, options_of(options), seed=seed, schema=self.schema)
 
 
 def _check_choice(bad_texts: str) -> None:

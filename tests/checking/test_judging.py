@@ -9,7 +9,7 @@ import pytest
 from lrlm.annotation.annotation import Fact
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import GraphVerdict
-from lrlm.checking.hypotheses import MOST_TYPES, KnowledgeOfTypes, with_hypotheses
+from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
 from lrlm.checking.judging import (
     StatedDocument,
     Statement,
@@ -18,6 +18,7 @@ from lrlm.checking.judging import (
     stated,
 )
 from lrlm.corpora import link
+from lrlm.corpora.open_relations import MOST_TYPES
 from lrlm.knowledge import TITLE, Relation, Topic
 from lrlm.knowledge.schema import Schema
 from lrlm.models import read_documents

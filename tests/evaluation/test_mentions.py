@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from lrlm.corpora import linkable_relations
 from lrlm.evaluation.mentions import TokenTexts, count_mentions, cut_into_forms
-from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.pieces import CopiedForm, WrittenToken
+from lrlm.generation.sampler import Sampler
 from lrlm.knowledge import Relation, Topic
 from lrlm.text import surface_forms
 from tests.toy import TOPIC

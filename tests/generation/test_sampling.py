@@ -11,9 +11,9 @@ import torch
 from scipy import stats
 
 from lrlm.generation.decoding import Rules
-from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions, OptionArguments
 from lrlm.generation.pieces import WrittenToken
+from lrlm.generation.sampler import Sampler
 from lrlm.heads import Choosing
 from lrlm.knowledge import Topic
 from lrlm.models import NeuralKnowledgeLM, VanillaLM

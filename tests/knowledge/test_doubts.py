@@ -72,6 +72,33 @@ def test_many_relation_types_are_told(tmp_path: Path) -> None:
     assert report.warnings[0].startswith("the 12 facts have 12 different relation types: 'kind 0'")
 
 
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ((0, 1, 2), None),
+        ((1, 0, 2), "the 3 subjects are not: 'country', 'height', 'range'"),
+        ((0, 2, 1), "the 3 objects are not: 'country', 'height', 'range'"),
+    ],
+)
+def test_relation_types_that_are_written_as_names_are_told(
+    tmp_path: Path, order: tuple[int, ...], told: str | None
+) -> None:
+    """No name is given, and mountains stand in several facts each."""
+    triples = [
+        [f"Mount {n}", type_, f"{type_.title()} {n % 3}"]
+        for n in range(8)
+        for type_ in ("range", "country", "height")
+    ]
+    mixed = ["\t".join(fact[place] for place in order) for fact in triples]
+    sources = write(tmp_path, triples=mixed)
+    report = build_graph(tmp_path / "graph", sources, ids_as_names=True)
+    assert len(report.warnings) == (told is not None)
+    if told is not None:
+        assert told in report.warnings[0]
+        assert "relation types are written as names are: '" in report.warnings[0]
+        assert "subject, relation, object?" in report.warnings[0]
+
+
 def test_topics_without_names_are_told(tmp_path: Path) -> None:
     names_of_objects = [line for line in FORMS if line[1] in "2468"]
     with pytest.warns(KnowledgeWarning, match="4 of 4 topics have no name"):

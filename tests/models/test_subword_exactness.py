@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from lrlm.corpora import Linker
-from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions
+from lrlm.generation.sampler import Sampler
 from lrlm.knowledge import Topic
 from lrlm.lattice import log_marginal, posteriors
 from lrlm.models import document_nats, lattice_of, read_documents

@@ -47,12 +47,14 @@ def enumerate_texts(
     *,
     backward: bool = False,
     repeats: bool = False,
+    lacking: tuple[Tensor, Tensor] | None = None,
 ) -> Enumeration:
     """Walk all derivations of texts of at most `limit` tokens for Vanilla LM and LRLM.
 
     `topic` is any window of one document about the topic; only its relations are used. A model that
     reads backward writes a text from its end, and every form from its last word. With `repeats`,
-    unknown words are expected again.
+    unknown words are expected again. `lacking` are the types and objects of relations that may be
+    chosen too, and then there is no text: what is found sums to less than one.
     """
     found = Enumeration()
 
@@ -61,7 +63,7 @@ def enumerate_texts(
         return [
             (piece[::-1] if backward and piece is not None else piece, chance)
             for piece, chance in _steps(
-                model, topic, forms, prefix, backward=backward, repeats=repeats
+                model, topic, forms, prefix, backward=backward, repeats=repeats, lacking=lacking
             )
         ]
 
@@ -140,6 +142,7 @@ def _steps(
     *,
     backward: bool = False,
     repeats: bool = False,
+    lacking: tuple[Tensor, Tensor] | None = None,
 ) -> Iterator[tuple[Words | None, float]]:
     """Give every next piece with its probability; None is the end of the text."""
     state_1D = state_after(model, topic, prefix, forms, backward=backward)
@@ -157,11 +160,17 @@ def _steps(
             added = (torch.zeros(1, 2) if added is None else added) + torch.tensor([[0, 1]]) * fit
         log_word, log_relation = model.source(state_1D, known.mask_BR.any(1), added)
         if forms:
-            vectors = model.vectors_of(known)
+            vectors, mask = model.vectors_of(known), known.mask_BR
             states, added = state_1D[:, None], None
+            if lacking is not None:
+                types_1O, objects_1O = lacking[0][None], lacking[1][None]
+                vectors = torch.cat([vectors, model.vectors(types_1O, objects_1O)], dim=1)
+                mask = torch.cat([mask, torch.ones_like(types_1O, dtype=torch.bool)], dim=1)
+                never = torch.zeros_like(types_1O)
+                times, since = torch.cat([times, never], 1), torch.cat([since, never], 1)
             if naming is not None:
                 added = naming.relation_scores(states, vectors, times[None], since[None])
-            log_e = model.relations.log_probs(states, vectors, known.mask_BR, added)
+            log_e = model.relations.log_probs(states, vectors, mask, added)
             for relation, its_forms in enumerate(forms):
                 log_a = _form_log_probs(model, state_1D, its_forms, prefix, backward=backward)
                 for index, form in enumerate(its_forms):

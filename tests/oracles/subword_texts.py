@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from lrlm.corpora import Linker
-from lrlm.generation.generate import encode_topic
+from lrlm.generation.sampler import encode_topic
 from lrlm.knowledge import Topic
 from lrlm.models import LatentRelationLM, VanillaLM
 from lrlm.models.writing import EncodedTopic
 from lrlm.runs.run import Run
-from lrlm.text import NO_FORM_HERE, SurfaceForm, surface_forms
+from lrlm.text import NO_FORM_HERE, LinkableRelation, SurfaceForm, surface_forms
 
 Ids = tuple[int, ...]
 
@@ -41,12 +41,15 @@ class _Step:
 class SubwordTexts:
     """Writes texts about a topic with a model on a pretrained backbone."""
 
-    def __init__(self, run: Run, topic: Topic) -> None:
+    def __init__(self, run: Run, topic: Topic, *, lacking: Sequence[LinkableRelation] = ()) -> None:
+        """Where relations are lacking, texts that choose one of them are not written."""
         assert isinstance(run.model, VanillaLM)
         self._run, self._model = run, run.model
         linker = Linker(topic, run.link_options.for_raw_text())
         self._relations = linker.relations
-        self._topic: EncodedTopic = encode_topic(run, topic.names[0], linker.relations)
+        self._topic: EncodedTopic = encode_topic(
+            run, topic.names[0], linker.relations, lacking=lacking
+        )
 
     @torch.no_grad()
     def up_to(self, length: int) -> WrittenTexts:
@@ -88,7 +91,7 @@ class SubwordTexts:
         ]
         before = torch.tensor([so_far[-1] if so_far else space.start_id])
         context = int(space.context_after(before))
-        p_word, names = 1.0, []
+        p_word, p_copy, names = 1.0, 0.0, []
         if isinstance(model, LatentRelationLM) and self._relations and context != NO_FORM_HERE:
             forms = [[form] for relation in self._relations for form in surface_forms(relation)]
             named_R = self._named(so_far, [surface_forms(each) for each in self._relations])
@@ -105,7 +108,7 @@ class SubwordTexts:
         if is_after_name:
             assert space.begins_word is not None
             steps = [step for token, step in enumerate(steps) if space.begins_word[token]]
-        total = sum(step.probability for step in (*steps, *names)) if is_after_name else 1.0
+        total = sum(step.probability for step in steps) + p_copy if is_after_name else 1.0
         for step in (*steps, *names):
             yield _Step(step.tokens, step.probability / total, step.is_name)
 
@@ -147,10 +150,14 @@ class SubwordTexts:
     ) -> Iterator[_Step]:
         topic, space = self._topic, self._run.space
         vectors_1RW = model.vectors_of(topic.as_row)
-        all_1R = torch.ones(1, len(self._relations), dtype=torch.bool)
+        if topic.lacking is not None:
+            vectors_1RW = torch.cat([vectors_1RW, model.vectors_of(topic.lacking)], dim=1)
+        relations = vectors_1RW.shape[1]
+        all_1R = torch.ones(1, relations, dtype=torch.bool)
         added = None
         if model.naming is not None:
-            times, since = named_R
+            times, since = (torch.zeros(1, relations, dtype=torch.long) for _ in range(2))
+            times[:, : len(self._relations)], since[:, : len(self._relations)] = named_R
             added = model.naming.relation_scores(
                 state_1D[None], vectors_1RW, times[None], since[None]
             )

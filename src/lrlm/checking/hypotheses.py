@@ -1,27 +1,20 @@
 """Add to a linked text what it may state beyond the facts that are known of its topic.
 
-Beside the known relations of a topic stand *open* ones: "this type, an object that the graph does
-not have". Every part of the text that could be a name of such an object is a candidate of it, an
-edge of the same lattice. A model chooses among known and open relations in one softmax, so they
-compete everywhere, and the sums over all segmentations stay exact.
-
-An open relation is compared with a state as known ones are, by the vectors of its type and of an
-object. It has no object of its own, so it borrows that of an example: an object of that type that
-the topic has, or that others often have.
+Beside the known relations of a topic stand *open* ones (`lrlm.corpora.open_relations`). Every part
+of the text that could be a name of such an object is a candidate of it, an edge of the same
+lattice. A model chooses among known and open relations in one softmax, so they compete everywhere,
+and the sums over all segmentations stay exact.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lrlm.checking.name_spans import KnownNames, name_spans
+from lrlm.corpora.open_relations import MOST_TYPES, open_relations
 from lrlm.knowledge import TITLE, Relation
 from lrlm.knowledge.schema import NameKind, Schema
-from lrlm.text import LinkableRelation, LinkedDocument, Mention, split_words
+from lrlm.text import LinkedDocument, Mention
 
-MOST_TYPES = 24
-"""Types of facts that a text about a topic is thought to state."""
-MOST_EXAMPLES = 2
-"""Objects that an open relation of a type borrows its vector from."""
 LEAST_SHARE = 0.005
 """Kinds of names that are rarer among the objects of a type are not thought to be of it."""
 
@@ -48,12 +41,12 @@ def with_hypotheses(
     times the names, and grow with the length of the text and no faster.
     """
     schema = schema_for_document(document, known.schema)
-    open_relations = list(_open_relations(document, schema, most_types))
-    if not open_relations:
+    supposed = list(open_relations(document.relations, schema, most_types=most_types))
+    if not supposed:
         return document
     own = len(document.relations)
     numbers: dict[str, list[int]] = {}
-    for number, relation in enumerate(open_relations, start=own):
+    for number, relation in enumerate(supposed, start=own):
         numbers.setdefault(relation.type, []).append(number)
     fits = _types_by_kind(schema, numbers)
     stated = _types_by_place(document)
@@ -71,30 +64,9 @@ def with_hypotheses(
     mentions.sort()
     return replace(
         document,
-        relations=(*document.relations, *open_relations),
+        relations=(*document.relations, *supposed),
         mentions=tuple(mentions),
     )
-
-
-def _open_relations(
-    document: LinkedDocument, schema: Schema, most_types: int
-) -> Iterator[LinkableRelation]:
-    by_type: dict[str, list[LinkableRelation]] = {}
-    for relation in document.relations:
-        if relation.type != TITLE:
-            by_type.setdefault(relation.type, []).append(relation)
-    for type_ in schema.types_like(by_type, most=most_types):
-        examples = {
-            each.object: (each.forms[0], each.texts[0])
-            for each in by_type.get(type_, [])[:MOST_EXAMPLES]
-        }
-        label = next((each.label for each in by_type.get(type_, ())), "")
-        usual = schema.types.get(type_)
-        for example in () if usual is None else usual.examples:
-            if len(examples) < MOST_EXAMPLES and (words := split_words(example.name)):
-                examples.setdefault(example.object, (words, example.name))
-        for object_, (words, text) in examples.items():
-            yield LinkableRelation(type_, object_, (words,), (text,), label, is_open=True)
 
 
 def _types_by_kind(schema: Schema, types: Iterable[str]) -> dict[NameKind, list[str]]:

@@ -81,6 +81,14 @@ def generate(
             help="Spell no unknown words with capital letters, so that no names are invented.",
         ),
     ] = False,
+    known_facts_only: Annotated[
+        bool,
+        typer.Option(
+            "--known-facts/--any-facts",
+            help="Write texts again that would state a fact of a type that the topic does not"
+            " have, or keep them.",
+        ),
+    ] = True,
     must_use: Annotated[
         list[str] | None,
         typer.Option(
@@ -136,6 +144,7 @@ def generate(
         prompt=prompt,
         max_uses=max_uses,
         only_known_names=only_known_names,
+        known_facts_only=known_facts_only,
         must_use=tuple(map(_wish, must_use or ())),
     )
     with progress_of("texts") as progress:
@@ -147,9 +156,9 @@ def generate(
         if not stream:
             progress("writing", 0, 0)
             number = 10 if samples is None else samples
-            texts = write(model.run, found, options, samples=number, seed=seed)
+            texts = write(model.run, found, options, samples=number, seed=seed, schema=model.schema)
     if stream:
-        _show(write_piecewise(model.run, found, options, seed=seed))
+        _show(write_piecewise(model.run, found, options, seed=seed, schema=model.schema))
     elif format_ is GenerationFormat.JSON:
         content = generated_to_json(
             texts, model=model.kind, topic=found.id, seed=seed, options=options

@@ -20,9 +20,9 @@ from lrlm.artifacts import AnyPath
 from lrlm.corpora import prune, topic_of
 from lrlm.errors import InputError
 from lrlm.evaluation.side_by_side import corpus_for, open_runs, short_names
-from lrlm.generation.generate import Sampler
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.pieces import CopiedForm, WrittenToken
+from lrlm.generation.sampler import Sampler
 from lrlm.progress import Progress, silent
 from lrlm.runs.devices import choose_device
 from lrlm.runs.run import Run

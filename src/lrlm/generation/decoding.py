@@ -131,18 +131,19 @@ def decode(
     choosing: Choosing,
     *,
     begun: WritingState,
-    texts: int,
+    length: int,
     max_length: int,
     told: Callable[[Written], Written] = lambda written: written,
+    wanted: Callable[[Tensor], Tensor] = torch.ones_like,
 ) -> Iterator[tuple[Tensor, Written]]:
-    """Write texts that all go on from `begun`; each step gives the texts that go on, and tokens.
+    """Go on with the texts of `begun`, all of this length; each step gives them, and tokens.
 
     The last token of a text that ends is the end token; then it is written on no more. `told` is
-    asked which words the tokens of a step became, after they were given.
+    asked which words the tokens of a step became, after they were given, and `wanted` which of some
+    texts are written on.
     """
-    text_B = torch.arange(texts, device=begun.states_BD.device)
-    so_far = begun.select(torch.zeros_like(text_B))
-    length = 0
+    so_far = begun
+    text_B = torch.arange(len(so_far.states_BD), device=so_far.states_BD.device)
     while True:
         written = _next(writer, rules, choosing, so_far, length)
         yield text_B, written
@@ -151,8 +152,9 @@ def decode(
         if length == max_length:
             return
         is_end_B = (written.token_B == writer.topic.end_id) & (written.form_B == NO_FORM)
-        if bool(is_end_B.any()):
-            goes_on = (~is_end_B).nonzero().squeeze(1)
+        goes_on_B = ~is_end_B & wanted(text_B).bool()
+        if not bool(goes_on_B.all()):
+            goes_on = goes_on_B.nonzero().squeeze(1)
             if not len(goes_on):
                 return
             text_B, written = text_B[goes_on], written.select(goes_on)
@@ -194,6 +196,10 @@ def _next(
             name_word_B = torch.full_like(written.token_B, NO_WORD)
             name_word_B[rows_X] = chosen.name_word_B
             written = replace(written, name_word_B=name_word_B)
+        if chosen.log_known_B is not None:
+            log_known_B = torch.zeros_like(written.log_prob_B)
+            log_known_B[rows_X] = chosen.log_known_B
+            written = replace(written, log_known_B=log_known_B)
     return written
 
 

@@ -1,400 +1,20 @@
-"""Generate texts about a topic: the paper's Algorithm 1, in batches.
+"""Generate texts about a topic, the most probable per token first; or one, piece by piece."""
 
-All texts are written side by side, one token of each at a time. Afterwards they are scored side by
-side, and the most probable per token come first.
-"""
+from collections.abc import Callable, Iterator
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
-
-import numpy as np
 import torch
 
-from lrlm.arrays import Booleans, Floats, Integers
-from lrlm.batching import (
-    NO_WORD,
-    NOT_A_FACT,
-    EncodedDocument,
-    NumberedNames,
-    Parts,
-    RelationNames,
-    type_name,
-)
-from lrlm.corpora import Linker, check_text
 from lrlm.errors import InputError
-from lrlm.generation.decoding import Rules, decode
+from lrlm.generation.drafts import Text, write_texts
 from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.generation.options import GenerationOptions
-from lrlm.generation.pieces import CopiedForm, PieceWriter, WrittenToken
-from lrlm.heads import Choosing
+from lrlm.generation.sampler import Sampler
 from lrlm.knowledge import Topic
-from lrlm.models import document_nats
-from lrlm.models.writing import NO_FORM, EncodedTopic, WordsToTake, WritingState, Written
+from lrlm.knowledge.schema import Schema
 from lrlm.runs.run import Run
-from lrlm.text import (
-    LinkableRelation,
-    LinkedDocument,
-    SurfaceForm,
-    TokenSpace,
-    surface_forms,
-    tokenise,
-)
-from lrlm.text.token_space import Spellings
 
 MOST_SAMPLES = 10_000
 """Texts that are written side by side: they are all in memory at once."""
-
-
-_SCORED_AT_ONCE = 100
-
-
-class Sampler:
-    """Everything that the texts of one call share: the topic, the prompt, and chance."""
-
-    def __init__(self, run: Run, topic: Topic, options: GenerationOptions, seed: int) -> None:
-        if not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
-            raise InputError(f"a seed must be a whole number of 64 bits, not {seed!r}")
-        if run.config.model.is_backward:
-            raise InputError(
-                f"{run.folder} holds a model that reads backward, and texts are written forward;"
-                " generate with one that reads forward"
-            )
-        self._run = run
-        self._options = options
-        self._prompt = options.prompt.strip()
-        if self._prompt:
-            check_text(self._prompt)
-        link_options = run.link_options.for_raw_text()
-        self._profile = link_options.profile
-        self._linker = Linker(topic, link_options)
-        self.relations = self._linker.relations
-        self.forms = [
-            CopiedForm(relation, form, _tokens_in_contexts(run.space, form))
-            for relation in self.relations
-            for form in surface_forms(relation)
-        ]
-        self.writer = run.model.writer(encode_topic(run, topic.names[0], self.relations))
-        if options.must_use and not self.writer.uses_relations:
-            raise InputError(
-                f"a {run.model.label} writes words only and uses no relations; must_use needs a"
-                " model that copies names, such as LRLM"
-            )
-        generator = torch.Generator(run.model.device).manual_seed(seed)
-        self._choosing = Choosing(
-            options.temperature, options.top_k, options.top_p, options.greedy, generator
-        )
-        spelling_seed = torch.randint(2**62, (), generator=torch.Generator().manual_seed(seed))
-        spellings = run.space.spellings(
-            seed=int(spelling_seed),
-            temperature=options.spelling_temperature,
-            capitals=not options.only_known_names,
-        )
-        self._spelled: _RememberedSpellings | None = None
-        if spellings is not None and self.writer.knows_names:
-            spellings = self._spelled = _RememberedSpellings(spellings)
-        self._spellings = spellings
-
-    def begin_text(self) -> PieceWriter:
-        """Begin one text."""
-        return PieceWriter(
-            self._run.space.begin_text(
-                self._prompt, profile=self._profile, spellings=self._spellings
-            ),
-            self.forms,
-            prompt=self._prompt,
-            prompt_log_prob=self.prompt_log_prob,
-        )
-
-    def tokens(self, texts: int) -> Iterator[tuple[int, WrittenToken | None]]:
-        """Write texts; each token comes with the number of its text, and None is the end of one."""
-        rules = Rules(self._options, self.relations, self.writer, texts=texts)
-        steps = decode(
-            self.writer,
-            rules,
-            self._choosing,
-            begun=self._read_prompt(),
-            texts=texts,
-            max_length=self._options.max_length,
-            told=self._told,
-        )
-        end_id = self._run.space.end_id
-        for text_B, written in steps:
-            columns = (
-                text_B, written.token_B, written.form_B, written.position_B, written.context_B,
-                written.log_prob_B, self._name_words_of(written),
-            )  # fmt: skip
-            for number, token, form, position, context, log_prob, name_word in zip(
-                *(column.tolist() for column in columns), strict=True
-            ):
-                if form == NO_FORM and token == end_id:
-                    yield number, None
-                else:
-                    word = None if name_word == NO_WORD else self._words_of_names[name_word]
-                    yield number, WrittenToken(token, log_prob, form, position, context, word)
-
-    @property
-    def _words_of_names(self) -> tuple[str, ...]:
-        words = self.writer.topic.name_words
-        return () if words is None else words.words
-
-    @staticmethod
-    def _name_words_of(written: Written) -> torch.Tensor:
-        """Say which words of names were taken: (B,), `NO_WORD` where none was."""
-        if written.name_word_B is None:
-            return torch.full_like(written.token_B, NO_WORD)
-        return written.name_word_B
-
-    def result(
-        self, text: PieceWriter, pieces: list[Piece], marginal_log_prob: float, ended: bool
-    ) -> GeneratedText:
-        """Give a finished text."""
-        prompt = [] if text.prompt is None else [text.prompt]
-        return GeneratedText(
-            text.text,
-            (*prompt, *pieces),
-            tuple(text.tokens),
-            written_tokens=len(text.tokens) - self._encoded_prompt.tokens,
-            log_prob=sum(piece.log_prob for piece in pieces),
-            marginal_log_prob=marginal_log_prob,
-            is_joint=self._run.model.is_joint,
-            ended=ended,
-        )
-
-    def marginal_log_probs(self, texts: Sequence[PieceWriter]) -> list[float]:
-        """Give log P(text | prompt) of each text, the end not counted, summed over how it was made.
-
-        What was read before the text when it was written is read again: of Alias LM, the same
-        names.
-        """
-        documents = [self._encode(self._link(text), text) for text in texts]
-        totals: list[float] = []
-        for start in range(0, len(documents), _SCORED_AT_ONCE):
-            totals += self._log_probs(documents[start : start + _SCORED_AT_ONCE])
-        return [total - self.prompt_log_prob for total in totals]
-
-    @cached_property
-    def prompt_log_prob(self) -> float:
-        """Give log P of the prompt."""
-        return self._log_probs([self._encoded_prompt])[0] if self._prompt else 0.0
-
-    @cached_property
-    def _encoded_prompt(self) -> EncodedDocument:
-        tokens = tokenise(self._prompt, self._profile)
-        return self._encode(self._linker.link_tokens(self._prompt, tokens))
-
-    def _read_prompt(self) -> WritingState:
-        """Read the prompt, under its one annotation where a model reads one."""
-        so_far = self.writer.begin()
-        encoded = self._encoded_prompt
-        context_1 = so_far.last.context_B
-        form_N = np.full(encoded.tokens, NO_FORM)
-        position_N = np.zeros(encoded.tokens, dtype=np.int64)
-        if encoded.copies is not None:
-            first_R = np.cumsum([0, *(len(relation.forms) for relation in self.relations)])
-            copied_N = encoded.copies.relation_N != NOT_A_FACT
-            form_N[copied_N] = (first_R[encoded.copies.relation_N] + encoded.copies.form_N)[
-                copied_N
-            ]
-            position_N = encoded.copies.position_N
-        columns = [encoded.tokens_N, form_N, position_N, self._numbers_of_words(encoded.tokens_N)]
-        for token_1, form_1, position_1, word_1 in torch.from_numpy(np.stack(columns, axis=1)).to(
-            so_far.states_BD.device
-        )[..., None]:
-            begins = bool((form_1 != NO_FORM) & (position_1 == 0))
-            if begins or bool(form_1 == NO_FORM):
-                context_1 = torch.zeros_like(token_1)
-            if begins:
-                context_1 = self._run.space.context_after(so_far.last.token_B)
-            written = Written(
-                token_1, form_1, position_1, context_1, so_far.last.log_prob_B, word_1
-            )
-            so_far = self.writer.read(so_far, written)
-        return so_far.after_prompt()
-
-    def _told(self, written: Written) -> Written:
-        """Say which words the unknown tokens of a step were spelled as, where that matters.
-
-        Whoever is given the tokens has had them spelled by now, in their order, or never will.
-        """
-        if self._spelled is None:
-            return written
-        name_word_B = self._name_words_of(written)
-        is_plain_B = (written.form_B == NO_FORM) & (name_word_B == NO_WORD)
-        unknown_B = (written.token_B == self._run.space.unknown_id) & is_plain_B
-        spelled = self._spelled.taken_since(int(unknown_B.sum()))
-        numbers = [self.writer.topic.unknown_words.get(word, -1) for word in spelled]
-        word_N = torch.tensor(numbers, dtype=torch.long, device=unknown_B.device)
-        word_B = written.token_B.masked_scatter(unknown_B, word_N)
-        words = self.writer.topic.name_words
-        if words is not None:
-            number_B = words.numbers_K[name_word_B.clamp(min=0)]
-            word_B = torch.where(name_word_B == NO_WORD, word_B, number_B)
-        return replace(written, word_B=word_B)
-
-    def _numbers_of_words(self, tokens_N: Integers) -> Integers:
-        """Give the numbers of the prompt's words: ids, or those of unknown words of forms."""
-        numbers = self.writer.topic.unknown_words
-        if not numbers:
-            return tokens_N
-        document = self._linker.link_tokens(self._prompt, tokenise(self._prompt, self._profile))
-        word_N = self._run.space.places(document).words
-        return np.array(
-            [
-                numbers.get(document.tokens.words[word], token)
-                for token, word in zip(tokens_N.tolist(), word_N, strict=True)
-            ],
-            dtype=np.int64,
-        )
-
-    def _link(self, text: PieceWriter) -> LinkedDocument:
-        """Link a text; what was written begins a segment, so no name reaches out of the prompt."""
-        words = text.words(self._profile)
-        linked = self._linker.link_tokens(text.text, words)
-        prompt = self._encoded_prompt.words
-        kept = (each for each in linked.mentions if not each.start < prompt < each.end)
-        return replace(linked, mentions=tuple(kept))
-
-    def _encode(self, document: LinkedDocument, text: PieceWriter | None = None) -> EncodedDocument:
-        """Encode the prompt, or a text with the tokens that it was written in."""
-        encoder, space = self._run.encoder, self._run.space
-        encoded = space.encode(document) if text is None else text.encoded(space, document)
-        prompt = len(encoded.tokens_N) if text is None else self._encoded_prompt.tokens
-        encoded = encoded.without_reaching_out(prompt)
-        written = encoder.encode_tokens(document, encoded)
-        return replace(written, preface_P=self.writer.topic.preface_P.cpu().numpy())
-
-    def _log_probs(self, documents: list[EncodedDocument]) -> list[float]:
-        found = document_nats(self._run.model, self._run.collator.windows(documents))
-        log_probs: list[float] = (found.end_nats_B - found.nats_B).tolist()
-        return log_probs
-
-
-def encode_topic(run: Run, title: str, relations: Sequence[LinkableRelation]) -> EncodedTopic:
-    """Write a topic's relations and all their forms as tensors."""
-    model, encoder, space = run.model, run.encoder, run.space
-    types_R, objects_R = encoder.relation_ids(relations)
-    forms = [form for relation in relations for form in surface_forms(relation)]
-    tokens = [
-        [space.encode_form(form, before=space.example_before(context)) for form in forms]
-        for context in range(space.contexts)
-    ]
-    lengths = [[len(ids) for ids in row] for row in tokens]
-    length_CF = np.array(lengths, dtype=np.int64).reshape(len(tokens), len(forms))
-    tokens_CFL = np.zeros((*length_CF.shape, length_CF.max(initial=1)), dtype=np.int64)
-    for context, row in enumerate(tokens):
-        for place, ids in enumerate(row):
-            tokens_CFL[context, place, : len(ids)] = ids
-
-    def here(numbers: Integers | Floats | Booleans) -> torch.Tensor:
-        return torch.from_numpy(numbers).to(model.device)
-
-    features_FW = run.names.vectors([form.words for form in forms])
-    names = _relation_names(run, relations) if Parts.NAMES in encoder.parts else None
-    counts_R = [len(relation.forms) for relation in relations]
-    unknown_words = _unknown_words(space, forms)
-    words_CFL = None
-    if unknown_words:
-        words_CFL = tokens_CFL.copy()
-        for place, form in enumerate(forms):
-            for position, word in enumerate(form.words):
-                words_CFL[:, place, position] = unknown_words.get(
-                    word, int(tokens_CFL[0, place, position])
-                )
-    return EncodedTopic(
-        types_R=here(types_R),
-        objects_R=here(objects_R),
-        names=None if names is None else names.to(model.device, model.dtype),
-        relation_F=here(np.repeat(np.arange(len(relations)), counts_R)),
-        features_FW=here(features_FW).to(model.dtype),
-        tokens_CFL=here(tokens_CFL),
-        length_CF=here(length_CF),
-        preface_P=here(encoder.preface(title, relations).tokens_P),
-        start_id=space.start_id,
-        end_id=space.end_id,
-        context_after=space.context_after,
-        bound_F=_bound_forms(space, tokens[0]),
-        begins_word_V=None if space.begins_word is None else here(space.begins_word),
-        words_CFL=None if words_CFL is None else here(words_CFL),
-        unknown_words=unknown_words,
-        name_words=_words_to_take(run, relations, unknown_words),
-    )
-
-
-def _words_to_take(
-    run: Run, relations: Sequence[LinkableRelation], unknown_words: Mapping[str, int]
-) -> WordsToTake | None:
-    """Give the words of names, where the model may take single ones and there are any."""
-    if Parts.NAME_WORDS not in run.encoder.parts:
-        return None
-    topic, device = run.encoder.topic_words(relations), run.model.device
-    if not topic.words:
-        return None
-    vectors_KW = run.names.vectors([(word,) for word in topic.words])
-    features_KW = torch.from_numpy(np.concatenate([vectors_KW, topic.traits_KT], axis=1))
-    ids = topic.ids_K.tolist()
-    numbers = [unknown_words.get(word, id_) for word, id_ in zip(topic.words, ids, strict=True)]
-    return WordsToTake(
-        topic.words,
-        ids_K=torch.from_numpy(topic.ids_K).to(device),
-        numbers_K=torch.tensor(numbers, device=device),
-        features_KW=features_KW.to(device, run.model.dtype),
-        follows_KK=torch.from_numpy(topic.follows_KK).to(device),
-    )
-
-
-def _unknown_words(space: TokenSpace, forms: Sequence[SurfaceForm]) -> dict[str, int]:
-    """Number the words of forms that have no id of their own, beyond all ids."""
-    words = {word for form in forms for word in form.words}
-    return {word: space.size + n for n, word in enumerate(sorted(space.words_to_spell(words)))}
-
-
-class _RememberedSpellings:
-    """A supply of spelled words that remembers those that were taken."""
-
-    def __init__(self, spellings: Spellings) -> None:
-        self._spellings = spellings
-        self._taken: list[str] = []
-
-    def take(self, before: Sequence[str] = ()) -> tuple[str, float]:
-        """Give the next word, and its log-probability among unknown words."""
-        word, log_prob = self._spellings.take(before)
-        self._taken.append(word)
-        return word, log_prob
-
-    def taken_since(self, count: int) -> list[str]:
-        """Give so many words that were taken since this was asked last, or take them now."""
-        while len(self._taken) < count:
-            self.take()
-        taken, self._taken = self._taken, []
-        return taken
-
-
-def _bound_forms(space: TokenSpace, forms: Sequence[Sequence[int]]) -> torch.Tensor | None:
-    """Say which forms a new word must follow; None where every token is a word."""
-    if space.begins_word is None:
-        return None
-    return torch.tensor([space.binds(tokens[-1]) for tokens in forms], dtype=torch.bool)
-
-
-def _relation_names(run: Run, relations: Sequence[LinkableRelation]) -> RelationNames:
-    """Say what the types and objects of relations are called, as one row."""
-    names = NumberedNames()
-    types_R = names.numbers(type_name(relation.label) for relation in relations)
-    objects_R = names.numbers(relation.forms[0] for relation in relations)
-    return RelationNames(
-        torch.from_numpy(types_R)[None],
-        torch.from_numpy(objects_R)[None],
-        torch.from_numpy(run.names.vectors(names.listed)),
-    )
-
-
-def _tokens_in_contexts(space: TokenSpace, form: SurfaceForm) -> tuple[tuple[str, ...], ...]:
-    """Give the text of a form's tokens in every context in which it may stand."""
-    return tuple(
-        space.form_tokens(form, before=space.example_before(context))
-        for context in range(space.contexts)
-    )
 
 
 @torch.inference_mode()
@@ -405,10 +25,12 @@ def generate(
     *,
     samples: int,
     seed: int,
+    schema: Schema | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> list[GeneratedText]:
     """Write texts about a topic, the most probable per token first; a seed gives the same texts.
 
+    `schema` says which types of facts a topic lacks, where only known facts are to be named.
     `check` is called for every token; by an error of its own it ends work that nobody wants.
     """
     is_whole = isinstance(samples, int) and not isinstance(samples, bool)
@@ -417,32 +39,39 @@ def generate(
             f"the number of samples must be a whole number from 1 to {MOST_SAMPLES:,},"
             f" not {samples!r}; for more, generate again with another seed"
         )
-    sampler = Sampler(run, topic, options, seed)
-    texts = [sampler.begin_text() for _ in range(samples)]
-    pieces: list[list[Piece]] = [[] for _ in texts]
-    ended = [False] * samples
-    for number, token in sampler.tokens(samples):
-        check()
-        if token is None:
-            ended[number] = True
-        else:
-            pieces[number] += texts[number].add(token)
-    for number, text in enumerate(texts):
-        pieces[number] += text.finish()
-    log_probs = sampler.marginal_log_probs(texts)
-    return sorted(
-        map(sampler.result, texts, pieces, log_probs, ended), key=lambda text: text.perplexity
-    )
+    sampler = Sampler(run, topic, options, seed, schema=schema)
+    drafts = write_texts(sampler, options, samples, check=check)
+    log_probs = sampler.marginal_log_probs([draft.text for draft in drafts])
+    return sorted(map(sampler.result, drafts, log_probs), key=lambda text: text.perplexity)
 
 
 @torch.inference_mode()
-def stream(run: Run, topic: Topic, options: GenerationOptions, *, seed: int) -> Iterator[Piece]:
-    """Write one text, and give each piece as soon as it is there: the first sample of its seed."""
-    sampler = Sampler(run, topic, options, seed)
-    text = sampler.begin_text()
-    if text.prompt is not None:
-        yield text.prompt
-    for _, token in sampler.tokens(1):
-        if token is not None:
-            yield from text.add(token)
-    yield from text.finish()
+def stream(
+    run: Run,
+    topic: Topic,
+    options: GenerationOptions,
+    *,
+    seed: int,
+    schema: Schema | None = None,
+) -> Iterator[Piece]:
+    """Write one text, and give each piece as soon as it will stay: the first sample of its seed.
+
+    Where only known facts are to be named, that is at the end of its sentence; what was given
+    cannot be written again, so a text that is rejected goes on after its last whole sentence.
+    """
+    sampler = Sampler(run, topic, options, seed, schema=schema)
+    text = Text(sampler, options, whole_texts=False)
+    given = 0
+    prompt = sampler.begin_text().text.prompt
+    if prompt is not None:
+        yield prompt
+    while text.result is None:
+        (draft,) = text.begin(1)
+        for _, token in sampler.tokens(1, kept=[text.kept]):
+            draft.add(token)
+            if draft.is_rejected:
+                break
+            yield from draft.pieces[given : draft.settled_pieces]
+            given = max(given, draft.settled_pieces)
+        text.judge()
+    yield from text.result.pieces[given:]

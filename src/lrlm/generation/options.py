@@ -26,6 +26,7 @@ class OptionArguments(TypedDict, total=False):
     prompt: str
     max_uses: int | None
     only_known_names: bool
+    known_facts_only: bool
     must_use: Sequence[RelationWish]
 
 
@@ -54,6 +55,9 @@ class GenerationOptions:
     """How often a relation may be used."""
     only_known_names: bool = False
     """Whether spelled words have no capital letter, so that all new names come from the graph."""
+    known_facts_only: bool = True
+    """Whether texts that would name a fact of a type that the topic does not have are written
+    again (LRLM, where the run has kept which types its topics have)."""
     must_use: Sequence[RelationWish] = ()
     """Relation types, or types with an object, that must be used before the text ends."""
 
@@ -77,7 +81,7 @@ class GenerationOptions:
             )
         if not isinstance(self.prompt, str):
             raise InputError(f"the prompt must be a text, not {self.prompt!r}")
-        for name in ("greedy", "only_known_names"):
+        for name in ("greedy", "only_known_names", "known_facts_only"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if isinstance(self.must_use, str) or not all(map(_is_wish, self.must_use)):

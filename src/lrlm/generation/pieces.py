@@ -30,8 +30,14 @@ class WrittenToken:
     """Which token of that form."""
     context: int = 0
     """The context in which the form stands."""
+    log_known: float = 0.0
+    """log P that the relation it was chosen for is not an open one (`Written.log_known_B`)."""
     word: str | None = None
     """The word itself, where it was taken from a name by itself."""
+
+    def row(self) -> tuple[int, int, int, int]:
+        """Give what a model reads of it: token, form, position and context."""
+        return self.id, self.form, self.position, self.context
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,15 +39,34 @@ class Choosing:
 
         In every row something must be possible.
         """
+        return log_probs_XN.argmax(1) if self.greedy else self._draw(self._kept(log_probs_XN))
+
+    def choose_first(self, log_probs_XN: Tensor, first: int) -> tuple[Tensor, Tensor]:
+        """Choose among so many of the first choices, given that `choose` takes one of them.
+
+        It is given with log P that `choose` does: (X,), (X,). Where it never does, −inf, and what
+        is chosen is the most probable of them.
+        """
         if self.greedy:
-            return log_probs_XN.argmax(1)
+            chosen_X = log_probs_XN[:, :first].argmax(1)
+            is_first_X = log_probs_XN.argmax(1) < first
+            return chosen_X, torch.where(is_first_X, 0.0, -torch.inf).to(log_probs_XN.dtype)
+        kept_XN = self._kept(log_probs_XN).log_softmax(1)
+        share_X = kept_XN[:, :first].logsumexp(1).clamp(max=0)
+        never_X1 = share_X[:, None] == -torch.inf
+        best_XN = log_probs_XN == log_probs_XN[:, :first].amax(1, keepdim=True)
+        instead_XN = torch.zeros_like(kept_XN).masked_fill(~best_XN, -torch.inf)
+        return self._draw(torch.where(never_X1, instead_XN, kept_XN)[:, :first]), share_X
+
+    def _kept(self, log_probs_XN: Tensor) -> Tensor:
+        """Give the log-weights with which choices are drawn, −inf for those that are left out."""
         kept_XN = log_probs_XN if self.temperature == 1 else log_probs_XN / self.temperature
         if self.top_k is not None and self.top_k < kept_XN.shape[1]:
             least_X1 = kept_XN.topk(self.top_k, dim=1).values[:, -1:]
             kept_XN = kept_XN.masked_fill(kept_XN < least_X1, -torch.inf)
         if self.top_p is not None and self.top_p < 1:
             kept_XN = _nucleus(kept_XN, self.top_p)
-        return self._draw(kept_XN)
+        return kept_XN
 
     def _draw(self, log_weights_XN: Tensor) -> Tensor:
         """Draw by inverting the distribution function."""

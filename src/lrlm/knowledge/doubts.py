@@ -19,6 +19,7 @@ EXAMPLES = 3
 _WORTH_TELLING = 0.1
 _FACTS_TO_JUDGE_BY = 10
 _SUBJECTS_TO_JUDGE_BY = 5
+_TYPES_TO_JUDGE_BY = 5
 _MOST_WORDS = 6
 _ALIKE = 0.75
 
@@ -143,6 +144,35 @@ class TableDoubts:
                 f" {some([type_ for (type_,) in examples], types)}; are the columns in the order"
                 " subject, relation, object?"
             )
+        elif facts >= _FACTS_TO_JUDGE_BY and types >= _TYPES_TO_JUDGE_BY:
+            self._doubt_writing(types)
+
+    def _doubt_writing(self, types: int) -> None:
+        """Doubt relation types that are written as names are, where another column is not.
+
+        As there are more of them, the columns of names and of relations seem to be mixed up.
+        """
+        capital_types = self._capitals("type")
+        for column, plural in (("subject", "subjects"), ("object", "objects")):
+            ((values,),) = self._rows(f"SELECT count(DISTINCT {column}) FROM stated")  # noqa: S608
+            capital_values = self._capitals(column)
+            if values < types < 2 * len(capital_types) and 2 * len(capital_values) < values:
+                others = self._rows(f"SELECT DISTINCT {column} FROM stated ORDER BY 1 LIMIT 3")  # noqa: S608
+                self._doubts.warnings.append(
+                    f"{len(capital_types):,} of {types:,} relation types are written as names are:"
+                    f" {some(capital_types, len(capital_types))}; the {values:,} {plural} are not:"
+                    f" {some([value for (value,) in others], values)}; are the columns in the order"
+                    " subject, relation, object?"
+                )
+                return
+
+    def _capitals(self, column: str) -> list[str]:
+        """List the values of a column that begin with a capital letter."""
+        rows = self._rows(
+            f"SELECT DISTINCT {column} FROM stated"  # noqa: S608
+            f" WHERE substring({column}, 1, 1) <> lower(substring({column}, 1, 1)) ORDER BY 1"
+        )
+        return [value for (value,) in rows]
 
     def doubt_names(self, nameless: int, total: int) -> None:
         """Doubt facts whose object has no name: so many of so many are left out."""

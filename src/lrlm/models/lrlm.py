@@ -2,7 +2,7 @@
 
 Shapes: B rows, T tokens, X tokens without padding or rows that choose, Y rows that copy, D width of
 states, R relations of a row, E candidate edges, S places of a row where edges start, Q choices of a
-form, F forms, W widths.
+form, F forms, W widths, O open relations.
 """
 
 from dataclasses import replace
@@ -351,6 +351,7 @@ class LrlmWriter(VanillaWriter):
 
     uses_relations = True
     copies_whole_forms = True
+    chooses_open = True
 
     def __init__(self, model: LatentRelationLM, topic: EncodedTopic) -> None:
         super().__init__(model, topic)
@@ -362,6 +363,7 @@ class LrlmWriter(VanillaWriter):
             relations,
         )
         self._vectors_1RW = model.vectors_of(relations)
+        self._open_1OW = None if topic.lacking is None else model.vectors_of(topic.lacking)
         self._forms_RF = topic.forms_RF
         self._form_counts_FR = self._forms_RF.T.to(topic.features_FW.dtype)
         self._naming = model.naming
@@ -433,6 +435,7 @@ class LrlmWriter(VanillaWriter):
         log_prob_X = taken(log_source_X2, source_X)
         token_X, form_X = torch.zeros_like(source_X), torch.full_like(source_X, NO_FORM)
         position_X, form_context_X = torch.zeros_like(source_X), torch.zeros_like(source_X)
+        log_known_X = None if self._open_1OW is None else torch.zeros_like(log_prob_X)
 
         name_word_X = self._take_words(so_far, source_X == _WORD, token_X, log_prob_X, choosing)
         is_word_X = source_X == _WORD
@@ -452,9 +455,12 @@ class LrlmWriter(VanillaWriter):
                 log_prob_X[place_Y] -= log_fresh_X[place_Y]
         place_Y = (source_X == _RELATION).nonzero().squeeze(1)
         if len(place_Y):
-            form_Y, log_prob_Y = self._form(
+            form_Y, log_prob_Y, log_known_Y = self._form(
                 so_far.select(place_Y), limits.form_XF[place_Y], choosing
             )
+            if log_known_X is not None:  # where no word was possible, copying was no choice
+                is_free_Y = limits.word_X[place_Y]
+                log_known_X[place_Y] = torch.where(is_free_Y, log_known_Y, 0.0)
             context_Y = context_X[place_Y]
             token_X[place_Y] = self.topic.tokens_CFL[context_Y, form_Y, 0]
             form_X[place_Y] = form_Y
@@ -466,6 +472,7 @@ class LrlmWriter(VanillaWriter):
             position_X,
             form_context_X,
             log_prob_X,
+            log_known_B=log_known_X,
             name_word_B=name_word_X,
         )
 
@@ -542,12 +549,25 @@ class LrlmWriter(VanillaWriter):
 
     def _form(
         self, so_far: WritingState, allowed_YF: Tensor, choosing: Choosing
-    ) -> tuple[Tensor, Tensor]:
-        """Choose a relation and then a form: the form, and log P(e | h) + log P(a | e, h)."""
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Choose a relation and then a form: the form, and log P(e | h) + log P(a | e, h).
+
+        The third is log P that no open relation is chosen in place of those that are possible.
+        """
         states_YD = so_far.states_BD
-        log_relation_YR = self._relation_log_probs(so_far)
+        log_all_YR = self._relation_log_probs(so_far)  # open ones stand behind those of the topic
+        log_relation_YR = log_all_YR[:, : self.topic.relations]
         possible_YR = allowed_YF.to(self._form_counts_FR.dtype) @ self._form_counts_FR > 0
-        relation_Y = choosing.choose(log_relation_YR.masked_fill(~possible_YR, -torch.inf))
+        chances_YR = log_relation_YR.masked_fill(~possible_YR, -torch.inf)
+        if self._open_1OW is None:
+            relation_Y = choosing.choose(chances_YR)
+            log_known_Y = torch.zeros_like(chances_YR[:, 0])
+        else:
+            log_open_YO = log_all_YR[:, self.topic.relations :]
+            relation_Y, log_known_Y = choosing.choose_first(
+                torch.cat([chances_YR, log_open_YO], dim=1), self.topic.relations
+            )
+            log_relation_YR = log_relation_YR.log_softmax(1)  # as the model itself has it
         naming, shift_YW, added_YF = so_far.naming, None, None
         if self._naming is not None and naming is not None:
             relations, forms = naming.relations(), naming.forms()
@@ -563,17 +583,26 @@ class LrlmWriter(VanillaWriter):
             added_QF=added_YF,
         )
         form_Y = choosing.choose(log_form_YF.masked_fill(~allowed_YF, -torch.inf))
-        return form_Y, taken(log_relation_YR, relation_Y) + taken(log_form_YF, form_Y)
+        log_prob_Y = taken(log_relation_YR, relation_Y) + taken(log_form_YF, form_Y)
+        return form_Y, log_prob_Y, log_known_Y
 
     def _relation_log_probs(self, so_far: WritingState) -> Tensor:
-        """Give log P(e | h) of all relations in each row: (X, R)."""
+        """Give log P(e | h) of all relations in each row, open ones behind the others: (X, R)."""
         states_1XD, naming, added_1XR = so_far.states_BD[None], so_far.naming, None
+        vectors_1RW, all_1R, open_ones = self._vectors_1RW, self._all_1R, 0
+        if self._open_1OW is not None:
+            open_ones = self._open_1OW.shape[1]
+            vectors_1RW = torch.cat([vectors_1RW, self._open_1OW], dim=1)
+            all_1R = nn.functional.pad(all_1R, (0, open_ones), value=True)
         if self._naming is not None and naming is not None:
-            named = naming.relations()
+            named = naming.relations()  # open ones have no name that could have been written
             added_1XR = self._naming.relation_scores(
-                states_1XD, self._vectors_1RW, named.times[None], named.since[None]
+                states_1XD,
+                vectors_1RW,
+                nn.functional.pad(named.times, (0, open_ones))[None],
+                nn.functional.pad(named.since, (0, open_ones))[None],
             )
         log_probs_1XR: Tensor = self._model.relations.log_probs(
-            states_1XD, self._vectors_1RW, self._all_1R, added_1XR
+            states_1XD, vectors_1RW, all_1R, added_1XR
         )
         return log_probs_1XR[0]

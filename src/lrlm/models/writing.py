@@ -5,7 +5,7 @@ middle of a form that it copies as a whole, or its model chooses.
 
 Shapes: B rows (texts), X rows that choose, D width of states, R relations of the topic, F forms of
 all of them, C contexts in which a form may stand, L tokens of the longest form, W width of form
-features, P tokens of the preface.
+features, P tokens of the preface, O open relations.
 """
 
 from abc import ABC, abstractmethod
@@ -73,6 +73,9 @@ class EncodedTopic:
     unknown_words: Mapping[str, int] = field(default_factory=dict)
     name_words: WordsToTake | None = None
     """Where the model may take single words of names, and there are any."""
+    lacking: TopicRelations | None = None
+    """Open relations, which may be chosen in place of those of the topic
+    (`lrlm.corpora.open_relations`), as one row; None where there are none."""
 
     @property
     def as_row(self) -> TopicRelations:
@@ -124,6 +127,9 @@ class Written:
     where it need not be known."""
     name_word_B: Tensor | None = None
     """Which word of a name it is, if it was taken from one, else `NO_WORD`; None where none is."""
+    log_known_B: Tensor | None = None
+    """log P that the choice of a relation is not an open one, 0 where no relation was chosen; the
+    relation is one of the topic in any case. None where there are no open ones."""
 
     def select(self, rows: Tensor) -> "Written":
         """Give the tokens of the rows at these indices."""
@@ -135,6 +141,7 @@ class Written:
             self.log_prob_B[rows],
             None if self.word_B is None else self.word_B[rows],
             None if self.name_word_B is None else self.name_word_B[rows],
+            None if self.log_known_B is None else self.log_known_B[rows],
         )
 
 
@@ -176,6 +183,8 @@ class Writer(ABC):
     """Whether a form that was begun is copied to its end, without any further choice."""
     knows_names: bool = False
     """Whether it must be told which unknown words were spelled (`Written.word_B`)."""
+    chooses_open: bool = False
+    """Whether it says how probable open relations are (`Written.log_known_B`)."""
 
     @abstractmethod
     def begin(self) -> WritingState:

@@ -18,12 +18,18 @@ def schema_for(run: Run, graph: KnowledgeGraph | None = None) -> Schema:
     return learned if graph is None else learned.updated(Schema.of(graph.topics()))
 
 
-def _schema_of_training(run: Run) -> Schema:
+def kept_schema(run: Run) -> Schema | None:
+    """Give the schema that a run has kept of what it was trained on; None for one without."""
     path = run.folder / SCHEMA
     if path.is_file():
         return Schema.open(path)
-    if run.folder == SHIPPED:
-        return Schema.of(miniworld_topics().values())
+    return Schema.of(miniworld_topics().values()) if run.folder == SHIPPED else None
+
+
+def _schema_of_training(run: Run) -> Schema:
+    kept = kept_schema(run)
+    if kept is not None:
+        return kept
     try:
         return Schema.of(training_corpus(run).topics())
     except CorpusNotFoundError:

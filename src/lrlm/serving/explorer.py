@@ -194,14 +194,22 @@ def write(
     check: Callable[[], None],
 ) -> list[GeneratedText]:
     """Generate texts; `check` may end it at any token."""
-    return generate(model.run, topic, options_of(options), samples=samples, seed=seed, check=check)
+    return generate(
+        model.run,
+        topic,
+        options_of(options),
+        samples=samples,
+        seed=seed,
+        schema=model.schema,
+        check=check,
+    )
 
 
 def write_piecewise(
     model: Model, topic: Topic, options: dict[str, Any], *, seed: int
 ) -> Iterator[Piece]:
     """Generate one text, piece by piece."""
-    return stream(model.run, topic, options_of(options), seed=seed)
+    return stream(model.run, topic, options_of(options), seed=seed, schema=model.schema)
 
 
 def written_to_dict(

@@ -184,6 +184,7 @@ class WritingRequest(BaseModel):
     prompt: Annotated[str, StringConstraints(max_length=limits.LONGEST_PROMPT)] = ""
     max_uses: int | None = Field(default=None, ge=1, le=10**9)
     only_known_names: bool = False
+    known_facts_only: bool = True
     must_use: Annotated[
         list[NameText | tuple[NameText, NameText]],
         Field(max_length=20, description="Relation types, or pairs of a type and an object."),

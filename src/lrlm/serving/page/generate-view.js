@@ -9,7 +9,7 @@ import { formsOf } from "./topic-view.js";
 
 const DEFAULTS = {
   seed: 0, temperature: 0.6, top_k: null, top_p: null, min_length: 1, max_length: 100, max_uses: null,
-  greedy: false, only_known_names: false, prompt: "", must_use: "",
+  greedy: false, only_known_names: false, known_facts_only: true, prompt: "", must_use: "",
 };
 
 const PIECE_TITLES = { spelled: "spelled letter by letter", "name word": "a single word of one of the topic's names" };
@@ -34,6 +34,7 @@ export function build(section) {
     prompt: make("input", { maxlength: "2000", placeholder: "nothing: the model begins", on: { change: keep } }),
     greedy: make("input", { type: "checkbox", on: { change: keep } }),
     only_known_names: make("input", { type: "checkbox", on: { change: keep } }),
+    known_facts_only: make("input", { type: "checkbox", on: { change: keep } }),
   };
   parts = {
     text: make("p", { class: "text", "aria-live": "off" }),
@@ -71,7 +72,8 @@ for piece in text.pieces:
         field("Shortest, in tokens", inputs.min_length), field("Uses of one relation", inputs.max_uses),
         field("Must use", inputs.must_use, "relations, separated by |")),
       make("label", { class: "check" }, inputs.greedy, " Always the most probable choice"),
-      make("label", { class: "check" }, inputs.only_known_names, " Invent no names")),
+      make("label", { class: "check" }, inputs.only_known_names, " Invent no names"),
+      make("label", { class: "check" }, inputs.known_facts_only, " State known facts only")),
     make("div", { class: "row" }, parts.write, parts.another, parts.stop),
     make("div", { class: "paper" }, parts.text),
     parts.summary,
@@ -95,6 +97,7 @@ function keep() {
       prompt: inputs.prompt.value,
       greedy: inputs.greedy.checked,
       only_known_names: inputs.only_known_names.checked,
+      known_facts_only: inputs.known_facts_only.checked,
     },
   });
 }
@@ -117,7 +120,7 @@ function bodyOf(options) {
     model: state.model, topic: asGiven(state.topic), seed: options.seed, max_length: options.max_length,
     temperature: options.temperature,
   };
-  for (const name of ["top_k", "top_p", "min_length", "max_uses", "greedy", "only_known_names", "prompt"]) {
+  for (const name of ["top_k", "top_p", "min_length", "max_uses", "greedy", "only_known_names", "known_facts_only", "prompt"]) {
     if (options[name] !== DEFAULTS[name]) body[name] = options[name];
   }
   const wishes = formsOf(options.must_use);
