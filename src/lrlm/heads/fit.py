@@ -41,7 +41,8 @@ class RelationFit(nn.Module):
         """
         if not known_BR.shape[1]:
             return states_BSD.new_zeros(states_BSD.shape[:2])
-        scores_BSR = self.wanted(states_BSD) @ vectors_BRW.mT
+        # Every token learns from it, so that without the scale one update would change too much.
+        scores_BSR = vectors_BRW.shape[2] ** -0.5 * (self.wanted(states_BSD) @ vectors_BRW.mT)
         if self.mentions is not None:
             assert times_BSR is not None, "the collator serves another model"
             assert since_BSR is not None, "the collator serves another model"

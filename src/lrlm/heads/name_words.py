@@ -63,7 +63,10 @@ class NameWordHead(nn.Module):
         Padding has −inf, and so have all where a topic has no names.
         """
         scores_BSK = self.by_features(states_BSD) @ features_BKW.mT
-        scores_BSK = scores_BSK + self.by_vector(states_BSD) @ vectors_BKE.mT
+        # Vectors of tokens grow while they learn; without the scale their products would soon decide
+        # everything, and training would turn away from names.
+        scale = vectors_BKE.shape[2] ** -0.5
+        scores_BSK = scores_BSK + scale * (self.by_vector(states_BSD) @ vectors_BKE.mT)
         mentions_BSKH = mention_features(times_BSK, since_BSK, states_BSD.dtype)
         history_BSKH = torch.cat([follows_BSK[..., None].to(states_BSD.dtype), mentions_BSKH], 3)
         scores_BSK = scores_BSK + (history_BSKH @ self.by_history(states_BSD)[..., None]).squeeze(3)

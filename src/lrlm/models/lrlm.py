@@ -525,12 +525,11 @@ class LrlmWriter(VanillaWriter):
         """
         is_closed_X = context_X == NO_FORM_HERE
         states_XD, naming, added_X2 = so_far.states_BD, so_far.naming, None
-        if self._naming is not None and naming is not None:
-            named = naming.relations()
+        named = None if naming is None else naming.relations()
+        if self._naming is not None and named is not None:
             all_XR = self._all_1R.expand_as(named.times)
             added_X2 = self._naming.source_scores(named.times, named.since, all_XR)
         if self._model.fit is not None:
-            named = None if naming is None else naming.relations()
             fit_1X = self._model.fit(
                 states_XD[None],
                 self._vectors_1RW,
