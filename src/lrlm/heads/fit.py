@@ -36,8 +36,8 @@ class RelationFit(nn.Module):
     ) -> Tensor:
         """Give what is added to the score of copying at each place: (B, S); 0 without relations.
 
-        It is the log-sum of the relations' scores, so copying is as probable as if every relation
-        competed with the words by itself.
+        It is the logarithm of the mean of the relations' odds, so that one relation which fits very
+        well is enough; how many there are, it does not say.
         """
         if not known_BR.shape[1]:
             return states_BSD.new_zeros(states_BSD.shape[:2])
@@ -53,4 +53,5 @@ class RelationFit(nn.Module):
         # Where a row has no relation, all are scored, lest the log-sum be that of nothing.
         hidden_BSR = (~known_BR & has_any_B1)[:, None].expand_as(scores_BSR)
         total_BS = scores_BSR.masked_fill(hidden_BSR, -torch.inf).logsumexp(2)
-        return torch.where(has_any_B1, total_BS, 0.0)
+        count_B1 = known_BR.sum(1, keepdim=True).clamp(min=1).to(total_BS.dtype)
+        return torch.where(has_any_B1, total_BS - count_B1.log(), 0.0)

@@ -334,7 +334,6 @@ class LatentRelationLMPlus(LatentRelationLM):
         "summary",
         "beside_names",
         "shapes",
-        "named",
         "fit",
         "name_words",
     )
