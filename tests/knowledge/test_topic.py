@@ -273,3 +273,8 @@ def test_numbers_in_json() -> None:
 def test_unknown_fields_get_the_right_hint(fields: dict[str, object], hint: str) -> None:
     with pytest.raises(FormatError, match=hint):
         Topic.from_json({"id": "Q1", **fields})
+
+
+def test_json_as_a_text_is_told_from_a_path() -> None:
+    with pytest.raises(InputError, match=r"the path of a file; .* json\.loads"):
+        Topic.from_json('{"id": "Oslo"}')

@@ -133,6 +133,10 @@ class Topic:
         """
         from lrlm.knowledge.topic_json import read_topic, topic_from
 
+        if isinstance(source, str) and source.lstrip().startswith("{"):
+            raise InputError(
+                "a string is the path of a file; of a text that is JSON, give what json.loads makes"
+            )
         if isinstance(source, Path | str):
             return read_topic(Path(source))
         return topic_from(source, where)
