@@ -62,6 +62,15 @@ CopyOdds = Annotated[
         show_default="what was fitted for the run, else 0",
     ),
 ]
+CopyOddsOfNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NATS",
+        help="Explain names as if copying them were more probable by so much; 'names': as names"
+        " are claimed, by what stands around them as well.",
+        show_default="what was fitted for the run, else 0",
+    ),
+]
 Backward = Annotated[
     Path | None,
     typer.Option(
@@ -87,6 +96,14 @@ OutputFile = Annotated[
 def cores() -> int:
     """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def copy_odds_given(odds: str | None) -> float | str | None:
+    """Take the value of --copy-odds: a number, or a name of odds."""
+    try:
+        return None if odds is None else float(odds)
+    except ValueError:
+        return odds
 
 
 def name_rules_given(rules: str) -> tuple[str, ...]:

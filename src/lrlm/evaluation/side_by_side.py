@@ -6,7 +6,8 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
-from lrlm.annotation.annotate import odds_of
+from lrlm.annotation.annotate import checked_odds, name_odds_of
+from lrlm.annotation.name_odds import NAMES, NameOdds
 from lrlm.artifacts import AnyPath
 from lrlm.checks import check_at_least
 from lrlm.corpora import Corpus, recut, relink
@@ -26,7 +27,7 @@ from lrlm.evaluation.document_scores import (
     score_documents,
 )
 from lrlm.evaluation.gold import GoldJudge, match_strings
-from lrlm.evaluation.judged import judge
+from lrlm.evaluation.judged import JudgedDocument, judge
 from lrlm.evaluation.relation_bins import relation_bins
 from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.evaluation.significance import Significance, compare
@@ -155,7 +156,11 @@ def evaluate(
             _Texts.of(evaluated, split, read, run),
             published=published,
             gold=gold,
-            copy_odds=None if fit_copy_odds else odds_of(run, copy_odds),
+            copy_odds=None
+            if fit_copy_odds
+            else run.copy_odds
+            if copy_odds is None
+            else checked_odds(copy_odds),
             batch_size=batch_size,
             progress=progress,
         )
@@ -259,19 +264,25 @@ def _evaluate_run(
         if copy_odds is None:
             waiting.add(members, scored)
         else:
-            see_claims(members, scored, copy_odds)
+            see_claims(members, scored, copy_odds, name_odds_of(run))
 
     def see_claims(
-        members: Sequence[LinkedDocument], scored: Sequence[ScoredDocument], odds: float
+        members: Sequence[LinkedDocument],
+        scored: Sequence[ScoredDocument],
+        odds: float,
+        name_odds: NameOdds,
     ) -> None:
         nonlocal linked_gold
         claims = judge(members, scored, space, copy_odds=odds)
-        for document, judged in zip(members, claims, strict=True):
+        names: Sequence[JudgedDocument | None] = [None] * len(members)
+        if gold_judge is not None:
+            names = judge(members, scored, space, copy_odds=name_odds)
+        for document, judged, named in zip(members, claims, names, strict=True):
             places.extend(places_of(document, judged))
             spans = {(span.start, span.end) for span in judged.spans}
             linked_gold += sum((each.start, each.end) in spans for each in document.gold or ())
             if gold_judge is not None:
-                gold_judge.add(document, judged)
+                gold_judge.add(document, judged, named)
 
     space = run.space
     if space.unknown_id is not None:
@@ -296,7 +307,8 @@ def _evaluate_run(
         progress(f"{name}: fitting the odds of copying", 0, 0)
         copy_odds = waiting.best_odds()
         save_copy_odds(run, copy_odds, texts.corpus, texts.split)
-        see_claims(waiting.documents, waiting.scored, copy_odds)
+        name_odds = replace(NAMES, token=copy_odds)
+        see_claims(waiting.documents, waiting.scored, copy_odds, name_odds)
     true_mentions = [document.gold for document in texts.original if document.gold is not None]
     has_verdict = bool(true_mentions) and run.model.has_posteriors
     # Also those that no token boundary of this run fits: no candidate of it can be one of them.

@@ -36,7 +36,8 @@ _NOT_GOOD = frozenset(("bad", "toFix"))
 _NO_NAMES = frozenset(("pronoun", "demonstrative"))
 _LONGEST_NAME = 2000
 """Characters; what is longer is no name of DBpedia, and patterns take long to read it."""
-_ARTICLE_BEFORE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
+_ARTICLE_BEFORE = re.compile(r"(?:the|an|a(?!\s+\w\b))\s+", re.IGNORECASE)
+"""Before a single letter it is none: in "A T Johnson" it is an initial."""
 _POSSESSIVE = re.compile(r"\s*['’]s?$")
 _BEFORE = re.compile(r"[\s,;:\"“”]+|(?P<word>[a-z]\w*)(?=[\s,])")
 _AFTER = re.compile(r"[\s,;:\"“”]+$|(?<=[\s,])(?P<word>[a-z]\w*)$")
