@@ -17,6 +17,12 @@ from lrlm.text import LinkedDocument
 
 _JOINING = frozenset(("of", "for", "de", "di", "du", "von"))
 """Words that join the parts of a name: "Church of Denmark"."""
+_SMALL_WORDS = STOP_WORDS | frozenset(
+    """against although among around because beside besides despite except following however like
+    near since though toward towards unless unlike upon whereas whether within without yet
+    today later meanwhile""".split()  # noqa: SIM905
+)
+"""Words that are in no name; a capital only says that they begin a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +37,8 @@ class NameOdds:
     """For each of its tokens, as the odds of copying."""
     beside_capital: float = -40.0
     """Where it is a part of a longer name: a word with a capital stands right before or after it,
-    which no candidate covers and which is no small word that begins a sentence."""
-    after_of: float = -12.0
+    which is in no candidate and is no small word that begins a sentence."""
+    after_of: float = -20.0
     """Where such a word and "of" stand before it."""
     first_form: float = 2.0
     """Where it is the name by which its object is called first, not one of the others."""
@@ -77,18 +83,27 @@ def odds_of_mentions(document: LinkedDocument, odds: NameOdds) -> list[float]:
     starts = {mention.start for mention in document.mentions}
     ends = {mention.end for mention in document.mentions}
 
-    def has_capital(place: int) -> bool:
-        return 0 <= place < len(words) and words[place][:1].isupper()
+    def is_in_name(place: int) -> bool:
+        """Say whether a word seems to be part of a name: it has a capital, and is no small word."""
+        return (
+            0 <= place < len(words)
+            and words[place][:1].isupper()
+            and words[place].lower() not in _SMALL_WORDS
+        )
 
     def is_name_before(end: int) -> bool:
-        """Say whether the word that ends there is part of a name, and of no candidate."""
-        return has_capital(end - 1) and end not in ends and words[end - 1].lower() not in STOP_WORDS
+        """Say whether a name that is no candidate ends there."""
+        return is_in_name(end - 1) and end not in ends
+
+    def is_name_after(start: int) -> bool:
+        """Say whether a name that is no candidate begins there, and not only a sentence."""
+        return is_in_name(start) and start not in starts and not words[start - 1].endswith(".")
 
     found = []
     for start, end, _, form in document.mentions:
         nats = odds.first_form if form == 0 else 0.0
         joint = start - 1 - (start > 0 and words[start - 1] == "the")
-        if is_name_before(start) or (has_capital(end) and end not in starts):
+        if is_name_before(start) or is_name_after(end):
             nats += odds.beside_capital
         elif joint > 0 and words[joint] in _JOINING and is_name_before(joint):
             nats += odds.after_of

@@ -33,7 +33,9 @@ NameRules = Annotated[
     typer.Option(
         metavar="RULES",
         help="What else may differ between names and texts, with commas between: characters,"
-        " punctuation, accents, plurals, compounds; usual (the first two and the last) or none.",
+        " punctuation, accents, plurals, compounds, nouns, marks, qualifiers, lists, dates,"
+        " numbers, countries; usual (the first two and compounds), everyday (all but compounds)"
+        " or none.",
     ),
 ]
 TopicGraph = Annotated[
@@ -108,11 +110,10 @@ def copy_odds_given(odds: str | None) -> float | str | None:
 
 def name_rules_given(rules: str) -> tuple[str, ...]:
     """Take the value of --name-rules apart."""
-    from lrlm.corpora import USUAL_RULES
+    from lrlm.corpora import EVERYDAY_RULES, USUAL_RULES
 
+    groups = {"usual": sorted(USUAL_RULES), "everyday": sorted(EVERYDAY_RULES)}
     named = [part.strip() for part in rules.split(",") if part.strip()]
     if named == ["none"]:
         return ()
-    return tuple(
-        rule for part in named for rule in (sorted(USUAL_RULES) if part == "usual" else [part])
-    )
+    return tuple(rule for part in named for rule in groups.get(part, [part]))

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from lrlm.corpora.other_writings import (
+    as_nouns,
     counted,
     dated,
     listed,
@@ -54,6 +55,8 @@ class NameRule(StrEnum):
     """English plurals of names whose last word is in lower case: "bacon sandwiches"."""
     COMPOUNDS = "compounds"
     """Names within words that are joined by hyphens or slashes: "Oslo-based", "Europe/Oslo"."""
+    NOUNS = "nouns"
+    """Names that are common nouns but for their first capital, and their plurals: "potatoes"."""
     MARKS = "marks"
     """Without stops, commas, apostrophes or hyphens: "Wheeler Texas", "JP McManus"."""
     QUALIFIERS = "qualifiers"
@@ -67,6 +70,9 @@ class NameRule(StrEnum):
     COUNTRIES = "countries"
     """Adjectives and abbreviations of countries and continents: "British", "UK"."""
 
+
+EVERYDAY_RULES = frozenset(NameRule) - {NameRule.COMPOUNDS}
+"""The rules for texts that people typed quickly, whose facts have one name a thing."""
 
 USUAL_RULES = frozenset([NameRule.CHARACTERS, NameRule.PUNCTUATION, NameRule.COMPOUNDS])
 """The rules by which new corpora are linked."""
@@ -138,6 +144,8 @@ def _spellings(text: str, rules: frozenset[NameRule]) -> tuple[list[str], list[s
         found += qualified(text)
     if NameRule.LISTS in rules:
         found += listed(text)
+    if NameRule.NOUNS in rules:
+        found += as_nouns(text)
     if NameRule.PLURALS in rules and _COMMON_NOUN.fullmatch(text):
         found += _plurals(text)
     if NameRule.ACCENTS in rules:
@@ -175,9 +183,9 @@ def _in_letter_case(words: tuple[str, ...], letter_case: LetterCase) -> list[tup
 
 
 def _plurals(text: str) -> list[str]:
-    """Give the regular English plural; words in -o have two."""
+    """Give the regular English plural; of a word in -o there are two, and none is taken."""
     if text.endswith("o"):
-        return [f"{text}es", f"{text}s"]
+        return []
     if text.endswith("y") and text[-2] not in "aeiou":
         return [f"{text[:-1]}ies"]
     return [f"{text}es" if text.endswith(("ch", "sh", "x", "z")) else f"{text}s"]

@@ -13,6 +13,7 @@ from lrlm.knowledge.literals import MONTHS, UNITS, Date, looks_like_a_value
 
 _QUALIFIED = re.compile(r"(?P<name>[^(),]*\w[^(),]*?) ?\((?P<kind>[^(),]*\w[^(),]*)\)")
 _PLACE_IN = re.compile(r"(?P<name>[^(),]*\w[^(),]*), (?P<place>[^(),]*\w[^(),]*)")
+_NOUN = re.compile(r"[A-Za-z][a-z]{2,}(?: [a-z]+)*")
 _ITEMS = re.compile(r"(?: ?, (?:and |or )?| and | or )")
 _MOST_ITEMS = 12
 
@@ -60,6 +61,24 @@ def without_marks(name: str) -> list[str]:
         found += [each.replace(",", " ") for each in (name, bare)]
     cleaned = (" ".join(each.split()) for each in found)
     return [each for each in dict.fromkeys(cleaned) if each and each != name]
+
+
+def as_nouns(name: str) -> list[str]:
+    """Write a name without any capital but its first as a common noun, and its plurals.
+
+    >>> as_nouns("Sweet potato"), as_nouns("New York"), as_nouns("Raisins")
+    (['sweet potato', 'sweet potatoes', 'sweet potatos'], [], ['raisins'])
+    """
+    if not _NOUN.fullmatch(name):
+        return []
+    noun = name[0].lower() + name[1:]
+    if noun.endswith("s"):
+        return [noun]
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return [noun, f"{noun[:-1]}ies"]
+    if noun.endswith("o"):
+        return [noun, f"{noun}es", f"{noun}s"]
+    return [noun, f"{noun}es" if noun.endswith(("ch", "sh", "x", "z")) else f"{noun}s"]
 
 
 def qualified(name: str) -> list[str]:

@@ -50,7 +50,7 @@ def _names(text: str) -> tuple[str, ...]:
     short = (before_comma,) if comma and before_comma.strip() else ()
     if kind := _KIND.fullmatch(bare):
         return bare, kind["name"]
-    common = _as_common_noun(bare)
+    common = _as_common_noun(bare) if " " in bare else ()
     return (*_literal(bare), *common, *_literal(text), *short)
 
 

@@ -25,7 +25,8 @@ from lrlm.corpora.importers.intake import (
 )
 from lrlm.corpora.importers.safe_files import elements
 from lrlm.corpora.inputs import ReadSettings
-from lrlm.corpora.linking import STOP_WORDS
+from lrlm.corpora.linking import STOP_WORDS, LinkOptions
+from lrlm.corpora.name_rules import EVERYDAY_RULES, LetterCase
 from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
 from lrlm.text import Profile
@@ -86,6 +87,11 @@ class WebNlg:
     def profile(self) -> Profile:
         """The texts are as people typed them."""
         return Profile.RAW
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """In all ways in which people write: DBpedia has one name for each thing."""
+        return LinkOptions(letter_case=LetterCase.FORGIVING, name_rules=EVERYDAY_RULES)
 
     @property
     def command(self) -> str:
