@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from lrlm.annotation.annotation import (
     Annotation,
@@ -14,7 +13,7 @@ from lrlm.annotation.annotation import (
     fact_of,
 )
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
-from lrlm.annotation.name_odds import NAMES, CopyOdds, NameOdds
+from lrlm.annotation.name_odds import NAMES, CopyOdds
 from lrlm.annotation.streaming import improbable, in_their_places, raised, read_in_order
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Topic
@@ -77,7 +76,7 @@ def odds_of(run: Run, copy_odds: float | str | None) -> CopyOdds:
     if copy_odds is None:
         return run.copy_odds
     if copy_odds == FOR_NAMES:
-        return name_odds_of(run)
+        return NAMES
     return checked_odds(copy_odds)
 
 
@@ -89,11 +88,6 @@ def checked_odds(copy_odds: object) -> float:
             f" or {FOR_NAMES!r} for annotations, not {shown(copy_odds)}"
         )
     return float(copy_odds)
-
-
-def name_odds_of(run: Run) -> NameOdds:
-    """Give the odds with which the names of a text are claimed; what was fitted counts."""
-    return NAMES if run.fitted_copy_odds is None else replace(NAMES, token=run.fitted_copy_odds)
 
 
 def _results(

@@ -1,9 +1,8 @@
 """Fit the odds of copying with which a run annotates, on documents whose mentions are known."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from lrlm.annotation.name_odds import NAMES
 from lrlm.artifacts import write_manifest
 from lrlm.corpora import Corpus
 from lrlm.errors import InputError
@@ -33,13 +32,12 @@ class GoldReadings:
         self.scored += scored
 
     def f1(self, copy_odds: float) -> float:
-        """Give F1 of the claims, (span, object), with these odds for each token of a name."""
-        odds = replace(NAMES, token=copy_odds)
+        """Give F1 of the best paths, (span, object), with these odds of copying."""
         gold = GoldJudge(self.documents)
         for first in range(0, len(self.documents), _AT_ONCE):
             batch = slice(first, first + _AT_ONCE)
             members = self.documents[batch]
-            found = judge(members, self.scored[batch], self.space, copy_odds=odds)
+            found = judge(members, self.scored[batch], self.space, copy_odds=copy_odds)
             for document, judged in zip(members, found, strict=True):
                 gold.add(document, judged)
         return gold.quality().best_path[Level.OBJECT].f1 or 0.0

@@ -6,8 +6,8 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
-from lrlm.annotation.annotate import checked_odds, name_odds_of
-from lrlm.annotation.name_odds import NAMES, NameOdds
+from lrlm.annotation.annotate import checked_odds
+from lrlm.annotation.name_odds import NAMES
 from lrlm.artifacts import AnyPath
 from lrlm.checks import check_at_least
 from lrlm.corpora import Corpus, recut, relink
@@ -264,19 +264,18 @@ def _evaluate_run(
         if copy_odds is None:
             waiting.add(members, scored)
         else:
-            see_claims(members, scored, copy_odds, name_odds_of(run))
+            see_claims(members, scored, copy_odds)
 
     def see_claims(
         members: Sequence[LinkedDocument],
         scored: Sequence[ScoredDocument],
         odds: float,
-        name_odds: NameOdds,
     ) -> None:
         nonlocal linked_gold
         claims = judge(members, scored, space, copy_odds=odds)
         names: Sequence[JudgedDocument | None] = [None] * len(members)
         if gold_judge is not None:
-            names = judge(members, scored, space, copy_odds=name_odds)
+            names = judge(members, scored, space, copy_odds=NAMES)
         for document, judged, named in zip(members, claims, names, strict=True):
             places.extend(places_of(document, judged))
             spans = {(span.start, span.end) for span in judged.spans}
@@ -307,8 +306,7 @@ def _evaluate_run(
         progress(f"{name}: fitting the odds of copying", 0, 0)
         copy_odds = waiting.best_odds()
         save_copy_odds(run, copy_odds, texts.corpus, texts.split)
-        name_odds = replace(NAMES, token=copy_odds)
-        see_claims(waiting.documents, waiting.scored, copy_odds, name_odds)
+        see_claims(waiting.documents, waiting.scored, copy_odds)
     true_mentions = [document.gold for document in texts.original if document.gold is not None]
     has_verdict = bool(true_mentions) and run.model.has_posteriors
     # Also those that no token boundary of this run fits: no candidate of it can be one of them.

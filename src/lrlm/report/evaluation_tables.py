@@ -186,7 +186,7 @@ def gold_sheet(
     }
     notes = _gold_notes(gold, silent, any_model=bool(judged))
     if odds:
-        notes.append(f"Odds of copying of the posterior, in nats a token: {'; '.join(odds)}.")
+        notes.append(f"Odds of copying, in nats a token: {'; '.join(odds)}.")
     return _gold_table(f"Gold mentions of {where}", methods, notes)
 
 

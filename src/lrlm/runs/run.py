@@ -342,14 +342,7 @@ class Run:
     def copy_odds(self) -> float:
         """By how many nats a token copying is more probable in annotations than in the model."""
         knows_names = self.config.model.backbone.knows_names
-        usual = USUAL_COPY_ODDS if knows_names else 0.0
-        return usual if self.fitted_copy_odds is None else self.fitted_copy_odds
-
-    @property
-    def fitted_copy_odds(self) -> float | None:
-        """The odds of copying that were fitted for this run on gold mentions, if any."""
-        fitted = self.setup.manifest.get(COPY_ODDS)
-        return None if fitted is None else float(fitted)
+        return float(self.setup.manifest.get(COPY_ODDS, USUAL_COPY_ODDS if knows_names else 0.0))
 
     @property
     def link_options(self) -> LinkOptions:
