@@ -88,7 +88,6 @@ def test_a_rule_finds_what_is_not_found_without_it(rule: NameRule, text: str, na
         (NameRule.DATES, "4 August 1961", "04/08/1961"),
         (NameRule.NUMBERS, "1533.0", "1,533"),
         (NameRule.NUMBERS, "18.0 g", "18g"),
-        (NameRule.NUMBERS, "1.8 g", "1.8 grams"),
         (NameRule.COUNTRIES, "United Kingdom", "British"),
         (NameRule.COUNTRIES, "United States", "U.S."),
         (NameRule.COUNTRIES, "United States Air Force", "US Air Force"),
@@ -116,7 +115,7 @@ def test_everyday_writings(rule: NameRule, name: str, writing: str) -> None:
         ("Oslo", "Olso"),
         ("Alan Shepard", "Shepard"),
         ("Norway", "Norways"),
-        ("4 August 1961", "5 Aug 1961, 4 Aug 1962"),
+        ("4 August 1961", "5 Aug 1962"),
     ],
 )
 def test_what_no_everyday_rule_finds(name: str, text: str) -> None:

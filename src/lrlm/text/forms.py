@@ -40,17 +40,24 @@ def form_text(words: tuple[str, ...], given: str) -> str:
         tokens = copied_tokens(split_words(given, profile), given)
         if tokens is not None and len(tokens) == len(words):
             parts = zip(tokens, writings, strict=True)
-            return "".join(token.gap + writing for token, writing in parts)
-    if len(letters) != len(given_letters) or letters == given_letters:
-        return _joined(words)
-    rest = iter(letters)
-    return "".join(each if each.isspace() else next(rest, "") for each in given)
+            written = "".join(token.gap + writing for token, writing in parts)
+            if _is_cut_into(words, written):
+                return written
+    if len(letters) == len(given_letters):
+        rest = iter(letters)
+        written = "".join(each if each.isspace() else next(rest) for each in given)
+        if _is_cut_into(words, written):
+            return written
+    return _joined(words)
+
+
+def _is_cut_into(words: tuple[str, ...], text: str) -> bool:
+    return any(split_words(text, profile) == words for profile in Profile)
 
 
 def _is_cut_otherwise(words: tuple[str, ...], given: str) -> bool:
     """Say whether a name with the letters of a given one has other spaces: "18g", not "18 g"."""
-    cuts = (given.split(), *(list(split_words(given, profile)) for profile in Profile))
-    return list(words) not in cuts and split_words(_joined(words), Profile.RAW) == words
+    return not _is_cut_into(words, given) and split_words(_joined(words), Profile.RAW) == words
 
 
 def _joined(words: tuple[str, ...]) -> str:
