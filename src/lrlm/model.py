@@ -137,7 +137,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
-        copy_odds: float | None = None,
+        copy_odds: float | str | None = None,
     ) -> Annotation:
         """Say for every name in a text which facts it may have come from, and how probably.
 
@@ -146,7 +146,8 @@ class Model:
         Names are looked for as in the corpus of the model; `letter_case` ("exact", "variants",
         "forgiving") and `name_rules` (`lrlm.corpora.NameRule`) say otherwise. If a graph or a
         corpus is given in place of a topic, the topic is found in it as `topics` does.
-        `copy_odds` are nats by which copying is more probable than in the model itself, where not
+        `copy_odds` are nats by which copying is more probable than in the model itself ("names": as
+        names are claimed, see docs/annotate.md), where not
         those that were fitted for the run (docs/annotate.md).
 
         >>> annotation = model.annotate("Its capital is Oslo.", topic)
@@ -240,7 +241,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
-        copy_odds: float | None = None,
+        copy_odds: float | str | None = None,
         bad_texts: Literal["report"] = "report",
     ) -> Iterator[Annotation | BadText]: ...
 
@@ -253,7 +254,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
-        copy_odds: float | None = None,
+        copy_odds: float | str | None = None,
         bad_texts: Literal["raise"],
     ) -> Iterator[Annotation]: ...
 
@@ -265,7 +266,7 @@ class Model:
         longest: int = LONGEST,
         letter_case: str | None = None,
         name_rules: Iterable[str] | str | None = None,
-        copy_odds: float | None = None,
+        copy_odds: float | str | None = None,
         bad_texts: Literal["report", "raise"] = "report",
     ) -> Iterator[Annotation | BadText]:
         """Annotate a stream of texts in their order, a batch of them at a time.

@@ -9,6 +9,7 @@ import pytest
 from lrlm.annotation import streaming as module
 from lrlm.annotation.annotate import annotate
 from lrlm.annotation.annotation import Annotation, ExplanationKind
+from lrlm.annotation.name_odds import NAMES, odds_of_mentions
 from lrlm.arrays import Floats
 from lrlm.corpora import link as link_text
 from lrlm.errors import InputError, LrlmError
@@ -64,11 +65,12 @@ def alike(one: Annotation, other: Annotation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("backbone", "copy_odds"), [("lstm", 0.0), ("transformer-xl", 0.0), ("lstm", 2.5), ("lstm", -1)]
+    ("backbone", "copy_odds"),
+    [("lstm", 0.0), ("transformer-xl", 0.0), ("lstm", 2.5), ("lstm", -1), ("lstm", "names")],
 )
 @pytest.mark.parametrize("document", documents(), ids=TEXTS)
 def test_everything_is_as_the_list_of_all_segmentations_says(
-    document: LinkedDocument, backbone: str, copy_odds: float
+    document: LinkedDocument, backbone: str, copy_odds: float | str
 ) -> None:
     run = toy_run(backbone=backbone)
     (annotation,) = annotate(run, [document], copy_odds=copy_odds)
@@ -82,8 +84,12 @@ def test_everything_is_as_the_list_of_all_segmentations_says(
     row = oracle.Row(lattice.words_BT[0].tolist(), edges)
     assert annotation.nats == pytest.approx(-oracle.log_marginal(row), rel=1e-12)
     # Odds of copying change what explains a name, never what the text costs.
+    each_token, each_name = copy_odds, [0.0] * len(edges)
+    if isinstance(each_token, str):
+        each_token, each_name = NAMES.token, odds_of_mentions(document, NAMES)
     favoured = [
-        edge._replace(score=edge.score + copy_odds * (edge.end - edge.start)) for edge in edges
+        edge._replace(score=edge.score + each_token * (edge.end - edge.start) + odds)
+        for edge, odds in zip(edges, each_name, strict=True)
     ]
     row = oracle.Row(row.words, favoured)
     assert annotation.end_nats == pytest.approx(-scored[0].end_score)

@@ -162,6 +162,8 @@ def test_gold_mentions_are_compared(
     assert contested["oracle"]["span"]["f1"] == 1.0
     assert contested["longest_match"]["span"]["gold"] == contested["mentions"]["span"] > 0
     assert lrlm["gold"]["contested"]["span"]["gold"] == contested["mentions"]["span"]
+    assert lrlm["gold"]["names"]["span"]["gold"] == 20
+    assert lrlm["gold"]["names_contested"]["span"]["gold"] == contested["mentions"]["span"]
     assert "Contested gold mentions of towns, test" in output
     assert files["e.md"].read_text().count("Gold mentions") == 2
     assert files["e.tex"].read_text().count(r"\begin{table}") == 7

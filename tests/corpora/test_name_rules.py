@@ -1,12 +1,14 @@
 """Names as people write them: what is found by which rule, and what is not."""
 
 import unicodedata
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lrlm.corpora import (
+    EVERYDAY_RULES,
     USUAL_RULES,
     LetterCase,
     LinkedDocument,
@@ -20,6 +22,8 @@ from lrlm.knowledge import Relation, Topic
 from lrlm.text import Profile, surface_forms
 
 NAMES = [
+    "United States", "4 August 1961", "18.0 g", "J. P. McManus", "bread, garlic, oil",
+    "Castle (novel)",
     "Oslo", "New York", "Côte d'Ivoire", "Alsace–Lorraine", "Rolls-Royce", "bacon sandwich",
     "William & Mary", "Łódź", "Madrid", "Madrid-Barajas Airport", "city", "Al Asad Airbase",
 ]  # fmt: skip
@@ -56,6 +60,78 @@ def written_mentions(document: LinkedDocument) -> set[str]:
 def test_a_rule_finds_what_is_not_found_without_it(rule: NameRule, text: str, names: int) -> None:
     assert found(text) == set()
     assert len(found(text, rule)) == names
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "writing"),
+    [
+        (NameRule.NOUNS, "Dessert", "desserts"),
+        (NameRule.NOUNS, "Sweet potato", "sweet potatoes"),
+        (NameRule.NOUNS, "Berry", "berries"),
+        (NameRule.MARKS, "Arem-arem", "Arem arem"),
+        (NameRule.MARKS, "Wheeler, Texas", "Wheeler Texas"),
+        (NameRule.MARKS, "Edwin E. Aldrin, Jr.", "Edwin E. Aldrin Jr."),
+        (NameRule.MARKS, "J. P. McManus", "JP McManus"),
+        (NameRule.MARKS, "J. P. McManus", "J.P. McManus"),
+        (NameRule.MARKS, "Dead Man's Plack", "Dead Mans Plack"),
+        (NameRule.MARKS, "Admin. Sci. Q.", "Admin. Sci. Q"),
+        (NameRule.QUALIFIERS, "Ardmore Airport (New Zealand)", "Ardmore Airport in New Zealand"),
+        (NameRule.QUALIFIERS, "Abilene, Texas", "Abilene in Texas"),
+        (NameRule.QUALIFIERS, "Castle (novel)", "novel Castle"),
+        (NameRule.LISTS, "bread, garlic, oil", "bread, garlic and oil"),
+        (NameRule.LISTS, "bread, garlic, oil", "bread, garlic, or oil"),
+        (NameRule.LISTS, "Singapore and Indonesia", "Indonesia and Singapore"),
+        (NameRule.DATES, "4 August 1961", "Aug 4, 1961"),
+        (NameRule.DATES, "August 4, 1961", "4th of August 1961"),
+        (NameRule.DATES, "4 August", "August 4th"),
+        (NameRule.DATES, "September 1961", "Sept 1961"),
+        (NameRule.DATES, "4 August 1961", "04/08/1961"),
+        (NameRule.NUMBERS, "1533.0", "1,533"),
+        (NameRule.NUMBERS, "18.0 g", "18g"),
+        (NameRule.COUNTRIES, "United Kingdom", "British"),
+        (NameRule.COUNTRIES, "United States", "U.S."),
+        (NameRule.COUNTRIES, "United States Air Force", "US Air Force"),
+        (NameRule.COUNTRIES, "Americans", "American"),
+        (NameRule.COUNTRIES, "Andalusia", "Andalusian"),
+    ],
+)
+def test_everyday_writings(rule: NameRule, name: str, writing: str) -> None:
+    topic = Topic("T", relations=[Relation("r", name)])
+    text = f"so {writing} it is"
+    exact = link(text, topic)
+    document = link(text, topic, LinkOptions(name_rules=frozenset([rule])))
+    assert writing not in written_mentions(exact)
+    assert writing in written_mentions(document)
+    assert writing in [form.text for form in surface_forms(document.relations[1])]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("United States", "they told us so"),  # "US" has one letter case
+        ("10 Downing Street", "10 of them"),
+        ("8848.86 m", "8849 m or 8,849 metres"),  # a rounded number is another one
+        ("1634: The Ram Rebellion", "in 1634"),
+        ("Oslo", "Olso"),
+        ("Alan Shepard", "Shepard"),
+        ("Norway", "Norways"),
+        ("4 August 1961", "5 Aug 1962"),
+    ],
+)
+def test_what_no_everyday_rule_finds(name: str, text: str) -> None:
+    rules = frozenset(NameRule) - {NameRule.NOUNS}
+    topic = Topic("T", relations=[Relation("r", name)])
+    assert not link(
+        text, topic, LinkOptions(letter_case=LetterCase.FORGIVING, name_rules=rules)
+    ).mentions
+
+
+def test_the_table_of_countries_is_in_order() -> None:
+    lines = (files("lrlm.corpora") / "countries.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    assert all(len(row) == 2 and all(row) for row in rows)
+    names = [row[0].split("|")[0] for row in rows]
+    assert len(set(names)) == len(names)
 
 
 def test_possessives_need_no_rule() -> None:
@@ -124,6 +200,16 @@ def test_older_corpora_have_no_rules() -> None:
     assert LinkOptions().to_dict() == old
     assert not LinkOptions().name_rules
     assert frozenset(NameRule) > USUAL_RULES
+
+
+def test_options_take_the_writings_of_others_but_not_their_words() -> None:
+    ours = LinkOptions(Profile.SPACES, LetterCase.VARIANTS, name_rules=USUAL_RULES)
+    theirs = LinkOptions(letter_case=LetterCase.FORGIVING, name_rules=EVERYDAY_RULES)
+    both = ours.finding_also(theirs)
+    assert both == LinkOptions(Profile.SPACES, LetterCase.FORGIVING, name_rules=frozenset(NameRule))
+    assert ours.finding_also(LinkOptions()) == ours
+    rules = LinkOptions().finding_also(theirs).name_rules
+    assert rules == EVERYDAY_RULES - {NameRule.CHARACTERS}
 
 
 def test_rules_are_chosen_by_name() -> None:

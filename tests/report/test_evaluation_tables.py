@@ -205,6 +205,15 @@ def test_all_methods_stand_side_by_side() -> None:
     assert [row[1].text for row in sheet.rows if row[-1].is_best] == ["LRLM"] * 3
 
 
+def test_claims_with_the_odds_for_names_stand_before_those_of_the_posterior() -> None:
+    quality = replace(QUALITY, names=counts(900, 880), names_contested=counts(180, 170, 200))
+    rows = texts(gold_sheet(mentions(), {"LRLM": quality}, [], "towns, test"))
+    assert [row[1] for row in rows[2:4]] == ["LRLM", "LRLM, posterior"]
+    assert [row[4] for row in rows[2:4]] == ["880", "850"]
+    rows = texts(contested_sheet(mentions().contested, {"LRLM": quality}, "towns, test"))
+    assert [row[4] for row in rows[1:3]] == ["170", "150"]
+
+
 def test_contested_mentions_have_a_ceiling_that_is_not_among_the_best() -> None:
     sheet = contested_sheet(mentions().contested, {"LRLM": QUALITY}, "towns, test")
     rows = texts(sheet)

@@ -13,6 +13,7 @@ from lrlm.annotation.annotation import (
     fact_of,
 )
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
+from lrlm.annotation.name_odds import NAMES, CopyOdds
 from lrlm.annotation.streaming import improbable, in_their_places, raised, read_in_order
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Topic
@@ -20,6 +21,9 @@ from lrlm.lattice import ExplainedSpan
 from lrlm.plain_data import shown
 from lrlm.runs.run import LARGEST_COPY_ODDS, Run
 from lrlm.text import LinkedDocument, Mention, TokenPlaces
+
+FOR_NAMES = "names"
+"""The odds of copying for those who want a text's names, not the model's own posterior."""
 
 MOST_MIXTURES = 64
 """Mixtures of a span that are listed one by one; the less probable ones are one explanation."""
@@ -30,11 +34,12 @@ def annotate(
     documents: Iterable[LinkedDocument],
     *,
     batch_size: int | None = None,
-    copy_odds: float | None = None,
+    copy_odds: float | str | None = None,
 ) -> Iterator[Annotation]:
     """Annotate documents in their order; only some of them are held at a time.
 
-    `copy_odds` are the odds of copying (`lrlm.models.with_copy_odds`); None for those of the run.
+    `copy_odds` are the odds of copying in nats, or "names" for those with which names are claimed
+    (`lrlm.annotation.name_odds`); None for those of the run.
     """
     check_posteriors(run)
     odds = odds_of(run, copy_odds)
@@ -47,7 +52,7 @@ def annotate_texts(
     *,
     link: Callable[[str, Topic], LinkedDocument],
     batch_size: int | None = None,
-    copy_odds: float | None = None,
+    copy_odds: float | str | None = None,
 ) -> Iterator[Annotation | BadText]:
     """Annotate pairs of a text and its topic; one that cannot be read is told in its place."""
     check_posteriors(run)
@@ -66,20 +71,27 @@ def check_posteriors(run: Run) -> None:
         )
 
 
-def odds_of(run: Run, copy_odds: float | None) -> float:
+def odds_of(run: Run, copy_odds: float | str | None) -> CopyOdds:
     """Give the odds of copying that were asked for, else those of the run."""
     if copy_odds is None:
         return run.copy_odds
+    if copy_odds == FOR_NAMES:
+        return NAMES
+    return checked_odds(copy_odds)
+
+
+def checked_odds(copy_odds: object) -> float:
+    """Refuse what are no odds of copying."""
     if not isinstance(copy_odds, int | float) or not abs(copy_odds) <= LARGEST_COPY_ODDS:
         raise InputError(
             f"the odds of copying are nats from -{LARGEST_COPY_ODDS:g} to {LARGEST_COPY_ODDS:g},"
-            f" not {shown(copy_odds)}"
+            f" or {FOR_NAMES!r} for annotations, not {shown(copy_odds)}"
         )
     return float(copy_odds)
 
 
 def _results(
-    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None, copy_odds: float
+    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None, copy_odds: CopyOdds
 ) -> Iterator[Annotation | LrlmError]:
     """Give the annotation of every document, or what is wrong with it."""
     for members, scored in read_in_order(run, documents, batch_size):

@@ -7,8 +7,9 @@ from functools import cached_property
 
 import torch
 
+from lrlm.annotation.name_odds import CopyOdds, favoured
 from lrlm.lattice import ExplainedSpan, best_paths, block_sums, explain
-from lrlm.models import ScoredDocument, lattice_of, with_copy_odds
+from lrlm.models import ScoredDocument, lattice_of
 from lrlm.text import LinkedDocument, Mention
 
 
@@ -55,11 +56,11 @@ def explain_documents(
     scored: Sequence[ScoredDocument],
     *,
     most_mixtures: int,
-    copy_odds: float = 0.0,
+    copy_odds: CopyOdds = 0.0,
 ) -> list[ExplainedDocument]:
     """Explain the candidates of a batch; of each span, at most so many mixtures are listed.
 
-    With `copy_odds`, they are explained as if copying were more probable (`with_copy_odds`).
+    With `copy_odds`, they are explained as if copying were more probable (`favoured`).
     """
     facts: list[dict[tuple[str, str], int]] = [{} for _ in documents]
     labels: list[list[int]] = []
@@ -68,7 +69,7 @@ def explain_documents(
         labels.append(
             [label_of.setdefault((each.type, each.object), len(label_of)) for each in relations]
         )
-    lattice = lattice_of([with_copy_odds(each, copy_odds) for each in scored])
+    lattice = lattice_of(favoured(documents, scored, copy_odds))
     label_E = torch.tensor([label for row in labels for label in row], dtype=torch.long)
     spans = explain(lattice, label_E, most_mixtures=most_mixtures)
     _, paths = best_paths(lattice)

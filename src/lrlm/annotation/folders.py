@@ -57,7 +57,7 @@ class FolderSettings:
     letter_case: str | None = None
     name_rules: tuple[str, ...] | None = None
     """How names are looked for, where not as in the corpus of the run."""
-    copy_odds: float | None = None
+    copy_odds: float | str | None = None
     """The odds of copying, where not those of the run."""
     backward: Path | str | None = None
     """A second run, which reads backward."""

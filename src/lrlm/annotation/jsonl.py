@@ -151,7 +151,7 @@ def annotate_lines(
     *,
     where: Path,
     threshold: float = 0.0,
-    copy_odds: float | None = None,
+    copy_odds: float | str | None = None,
 ) -> Iterator[str]:
     """Annotate a stream of lines, those that can be used; `where` is the file they come from."""
     documents = parse_lines(lines, where, linker, bad_lines)

@@ -12,13 +12,14 @@ from lrlm.cli.console import as_plain_text, errors, output, palette, progress_of
 from lrlm.cli.options import (
     Backward,
     BackwardWeight,
-    CopyOdds,
+    CopyOddsOfNames,
     Device,
     MaxBad,
     OutputFile,
     TopicCorpus,
     TopicEndpoint,
     TopicGraph,
+    copy_odds_given,
     name_rules_given,
 )
 from lrlm.cli.outputs import STREAM, is_stream, tell_bad_lines, write_out
@@ -99,7 +100,7 @@ def annotate(
     longest: Longest = None,
     letter_case: LetterCaseOfNames = None,
     name_rules: RulesOfNames = None,
-    copy_odds: CopyOdds = None,
+    copy_odds: CopyOddsOfNames = None,
     backward: Backward = None,
     backward_weight: BackwardWeight = None,
     device: Device = "auto",
@@ -121,6 +122,7 @@ def annotate(
 
     most = longest or LONGEST
     rules = None if name_rules is None else name_rules_given(name_rules)
+    odds = copy_odds_given(copy_odds)
     if jsonl is not None and is_folder:
         place = folder_of_results(out, endpoint)
         from lrlm.annotation.folders import FolderSettings
@@ -135,7 +137,7 @@ def annotate(
             device,
             letter_case,
             rules,
-            copy_odds,
+            odds,
             backward,
             backward_weight,
         )
@@ -172,7 +174,7 @@ def annotate(
                     longest=most,
                     letter_case=letter_case,
                     name_rules=rules,
-                    copy_odds=copy_odds,
+                    copy_odds=odds,
                 ),
                 topic_probability=probability,
             )
@@ -180,7 +182,7 @@ def annotate(
         from lrlm.annotation.jsonl import LineLinker
 
         linker = LineLinker(model.run, topics, most, letter_case, rules)
-        _annotate_lines(linker, jsonl, out, threshold or 0.0, max_bad, copy_odds)
+        _annotate_lines(linker, jsonl, out, threshold or 0.0, max_bad, odds)
     else:
         _write(annotation, format_ or AnnotationFormat.TEXT, threshold, out)
 
@@ -213,7 +215,7 @@ def _annotate_lines(
     out: Path | None,
     threshold: float,
     max_bad: float,
-    copy_odds: float | None,
+    copy_odds: float | str | None,
 ) -> None:
     from lrlm.annotation.jsonl import annotate_lines
 

@@ -33,7 +33,9 @@ NameRules = Annotated[
     typer.Option(
         metavar="RULES",
         help="What else may differ between names and texts, with commas between: characters,"
-        " punctuation, accents, plurals, compounds; usual (the first two and the last) or none.",
+        " punctuation, accents, plurals, compounds, nouns, marks, qualifiers, lists, dates,"
+        " numbers, countries; usual (the first two and compounds), everyday (all but compounds)"
+        " or none.",
     ),
 ]
 TopicGraph = Annotated[
@@ -59,6 +61,15 @@ CopyOdds = Annotated[
     typer.Option(
         metavar="NATS",
         help="Explain names as if copying them were more probable by so much.",
+        show_default="what was fitted for the run, else 0",
+    ),
+]
+CopyOddsOfNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NATS",
+        help="Explain names as if copying them were more probable by so much; 'names': as names"
+        " are claimed, by what stands around them as well.",
         show_default="what was fitted for the run, else 0",
     ),
 ]
@@ -89,13 +100,20 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def copy_odds_given(odds: str | None) -> float | str | None:
+    """Take the value of --copy-odds: a number, or a name of odds."""
+    try:
+        return None if odds is None else float(odds)
+    except ValueError:
+        return odds
+
+
 def name_rules_given(rules: str) -> tuple[str, ...]:
     """Take the value of --name-rules apart."""
-    from lrlm.corpora import USUAL_RULES
+    from lrlm.corpora import EVERYDAY_RULES, USUAL_RULES
 
+    groups = {"usual": sorted(USUAL_RULES), "everyday": sorted(EVERYDAY_RULES)}
     named = [part.strip() for part in rules.split(",") if part.strip()]
     if named == ["none"]:
         return ()
-    return tuple(
-        rule for part in named for rule in (sorted(USUAL_RULES) if part == "usual" else [part])
-    )
+    return tuple(rule for part in named for rule in groups.get(part, [part]))

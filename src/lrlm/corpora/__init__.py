@@ -16,10 +16,11 @@ from lrlm.corpora.linking import (
     relink,
     topic_of,
 )
-from lrlm.corpora.name_rules import USUAL_RULES, LetterCase, NameRule
+from lrlm.corpora.name_rules import EVERYDAY_RULES, USUAL_RULES, LetterCase, NameRule
 from lrlm.text.document import GoldMention, GoldSpan, LinkableRelation, LinkedDocument, Mention
 
 __all__ = [
+    "EVERYDAY_RULES",
     "LONGEST",
     "SPLITS",
     "USUAL_RULES",

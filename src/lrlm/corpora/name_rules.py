@@ -8,10 +8,19 @@ letter or a character of its own, is made the same on both sides.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import TypeVar
 
+from lrlm.corpora.other_writings import (
+    as_nouns,
+    counted,
+    dated,
+    listed,
+    of_countries,
+    qualified,
+    without_marks,
+)
 from lrlm.errors import InputError
 from lrlm.text import Profile, split_words
 
@@ -46,7 +55,24 @@ class NameRule(StrEnum):
     """English plurals of names whose last word is in lower case: "bacon sandwiches"."""
     COMPOUNDS = "compounds"
     """Names within words that are joined by hyphens or slashes: "Oslo-based", "Europe/Oslo"."""
+    NOUNS = "nouns"
+    """Names that are common nouns but for their first capital, and their plurals: "potatoes"."""
+    MARKS = "marks"
+    """Without stops, commas, apostrophes or hyphens: "Wheeler Texas", "JP McManus"."""
+    QUALIFIERS = "qualifiers"
+    """What is in brackets or behind a comma, in running text: "Abilene in Texas", "film Alien"."""
+    LISTS = "lists"
+    """Lists with "and" before their last item: "bread, garlic and oil"."""
+    DATES = "dates"
+    """Dates in further ways: "4th of August 1961", "Aug 4, 1961", "04/08/1961"."""
+    NUMBERS = "numbers"
+    """Numbers without ".0", with thousands marked, and units beside them or in full: "18g"."""
+    COUNTRIES = "countries"
+    """Adjectives and abbreviations of countries and continents: "British", "UK"."""
 
+
+EVERYDAY_RULES = frozenset(NameRule) - {NameRule.COMPOUNDS}
+"""The rules for texts that people typed quickly, whose facts have one name a thing."""
 
 USUAL_RULES = frozenset([NameRule.CHARACTERS, NameRule.PUNCTUATION, NameRule.COMPOUNDS])
 """The rules by which new corpora are linked."""
@@ -90,29 +116,53 @@ def writings(
     [("O'Brien",), ('O’Brien',)]
     """
     found: dict[tuple[str, ...], None] = {}
-    for writing in _spellings(text, rules):
+    spellings, values = _spellings(text, rules)
+    for writing in (*spellings, *values):
         words = split_words(writing, profile)
         if any(character.isalnum() for word in words for character in word):
-            found.update(dict.fromkeys(_in_letter_case(words, letter_case)))
+            case = LetterCase.EXACT if writing in values else letter_case
+            found.update(dict.fromkeys(_in_letter_case(words, case)))
     return list(found)
 
 
-def _spellings(text: str, rules: frozenset[NameRule]) -> list[str]:
-    """List the ways to write a name, in the letter case in which it is given."""
+_ONE_LETTER_CASE: Mapping[NameRule, Callable[[str], list[str]]] = {
+    NameRule.DATES: dated,
+    NameRule.NUMBERS: counted,
+    NameRule.COUNTRIES: of_countries,
+}
+"""Rules whose writings have but one letter case: "US" is no "us"."""
+
+
+def _spellings(text: str, rules: frozenset[NameRule]) -> tuple[list[str], list[str]]:
+    """List the ways to write a name: those in the letter case in which it is given, and others."""
     if not rules:
-        return [text]
+        return [text], []
     if NameRule.CHARACTERS in rules:
         text = unicodedata.normalize("NFC", text)
     found = [text]
+    if NameRule.QUALIFIERS in rules:
+        found += qualified(text)
+    if NameRule.LISTS in rules:
+        found += listed(text)
+    if NameRule.NOUNS in rules:
+        found += as_nouns(text)
     if NameRule.PLURALS in rules and _COMMON_NOUN.fullmatch(text):
         found += _plurals(text)
     if NameRule.ACCENTS in rules:
         found += [_without_accents(each) for each in found if not each.isascii()]
+    if NameRule.MARKS in rules:
+        found += [writing for each in found for writing in without_marks(each)]
     if NameRule.PUNCTUATION in rules:
         found += [_AND.sub(lambda word: "&" if word[0] == "and" else "and", each) for each in found]
         straight = [each.translate(_STRAIGHT) for each in found]
         found += [*straight, *(each.translate(_TYPOGRAPHIC) for each in straight)]
-    return list(dict.fromkeys(found))
+    values = [
+        writing
+        for rule, writings_of in _ONE_LETTER_CASE.items()
+        if rule in rules
+        for writing in writings_of(text)
+    ]
+    return list(dict.fromkeys(found)), values
 
 
 def _in_letter_case(words: tuple[str, ...], letter_case: LetterCase) -> list[tuple[str, ...]]:

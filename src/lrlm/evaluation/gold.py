@@ -119,6 +119,10 @@ class GoldQuality:
     """Everything that is at least so probable is claimed."""
     contested: LevelCounts
     """What the most probable segmentations claim in contested places."""
+    names: LevelCounts | None = None
+    """What is claimed with the odds for names (`lrlm.annotation.name_odds`)."""
+    names_contested: LevelCounts | None = None
+    """What is claimed with them in contested places."""
 
 
 @dataclass(frozen=True)
@@ -163,29 +167,45 @@ class GoldJudge:
         total = gold_mentions(documents)
         self._best_path, self._posterior = Tally(total), Tally(total)
         self._places = contested_places(documents)
-        self._contested = Tally(gold_mentions(documents, within=self._places))
+        contested = gold_mentions(documents, within=self._places)
+        self._contested = Tally(contested)
+        self._names, self._names_contested = Tally(total), Tally(contested)
+        self._has_names = False
 
-    def add(self, document: LinkedDocument, judged: JudgedDocument) -> None:
-        """Judge one document: its most probable segmentation, and every candidate's posterior."""
+    def add(
+        self, document: LinkedDocument, judged: JudgedDocument, names: JudgedDocument | None = None
+    ) -> None:
+        """Judge one document: its most probable segmentation, and every candidate's posterior.
+
+        `names` is what the model says of it with the odds for names.
+        """
         if document.gold is None:
             return
-        for best_path, spans, gold in (
-            (judged.best_path, judged.spans, document.gold),
-            # Gold mentions are whole words, so what is copied within a word is none of them.
-            (judged.best_path_within_words, judged.spans_within_words, ()),
-        ):
-            claims = [claim_of(document, mention) for mention in best_path]
+        if names is not None:
+            self._has_names = True
+            self._add_path(document, names, self._names, self._names_contested)
+        self._add_path(document, judged, self._best_path, self._contested)
+        for spans, gold in ((judged.spans, document.gold), (judged.spans_within_words, ())):
             posterior = {
                 Claim(span.start, span.end, *fact): probability
                 for span in spans
                 for fact, probability in span.facts
             }
-            self._best_path.add(dict.fromkeys(claims, 1.0), gold)
             self._posterior.add(posterior, gold)
-            places = self._places[document.id]
-            self._contested.add(
-                dict.fromkeys(_touching(claims, places), 1.0), _touching(gold, places)
-            )
+
+    def _add_path(
+        self, document: LinkedDocument, judged: JudgedDocument, everywhere: Tally, contested: Tally
+    ) -> None:
+        """Judge a most probable segmentation, in all places and in the contested ones."""
+        places = self._places[document.id]
+        for best_path, gold in (
+            (judged.best_path, document.gold or ()),
+            # Gold mentions are whole words, so what is copied within a word is none of them.
+            (judged.best_path_within_words, ()),
+        ):
+            claims = [claim_of(document, mention) for mention in best_path]
+            everywhere.add(dict.fromkeys(claims, 1.0), gold)
+            contested.add(dict.fromkeys(_touching(claims, places), 1.0), _touching(gold, places))
 
     def quality(self) -> GoldQuality:
         """Give how well all claims agree with the gold mentions."""
@@ -193,6 +213,8 @@ class GoldJudge:
             best_path=self._best_path.counts(),
             by_threshold={t: self._posterior.counts(t) for t in THRESHOLDS},
             contested=self._contested.counts(),
+            names=self._names.counts() if self._has_names else None,
+            names_contested=self._names_contested.counts() if self._has_names else None,
         )
 
 

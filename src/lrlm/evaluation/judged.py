@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
+from lrlm.annotation.name_odds import CopyOdds
 from lrlm.models import ScoredDocument
 from lrlm.text import LinkedDocument, Mention, TokenPlaces, TokenSpace, word_span
 
@@ -39,11 +40,11 @@ def judge(
     scored: Sequence[ScoredDocument],
     space: TokenSpace,
     *,
-    copy_odds: float = 0.0,
+    copy_odds: CopyOdds = 0.0,
 ) -> list[JudgedDocument]:
     """Say what a model claims of a batch of documents; the probabilities are exact.
 
-    `copy_odds` are the odds of copying, as in `lrlm.models.with_copy_odds`.
+    `copy_odds` are the odds of copying, as in `lrlm.annotation.name_odds`.
     """
     explained = explain_documents(documents, scored, most_mixtures=0, copy_odds=copy_odds)
     return [_judged(each, space.places(each.document)) for each in explained]

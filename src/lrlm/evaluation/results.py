@@ -238,6 +238,12 @@ def _gold_quality(quality: GoldQuality) -> dict[str, Any]:
             for threshold, counts in quality.by_threshold.items()
         ],
         "contested": _levels(quality.contested),
+        **({} if quality.names is None else {"names": _levels(quality.names)}),
+        **(
+            {}
+            if quality.names_contested is None
+            else {"names_contested": _levels(quality.names_contested)}
+        ),
     }
 
 

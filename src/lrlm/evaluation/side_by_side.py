@@ -6,7 +6,8 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
-from lrlm.annotation.annotate import odds_of
+from lrlm.annotation.annotate import checked_odds
+from lrlm.annotation.name_odds import NAMES
 from lrlm.artifacts import AnyPath
 from lrlm.checks import check_at_least
 from lrlm.corpora import Corpus, recut, relink
@@ -26,7 +27,7 @@ from lrlm.evaluation.document_scores import (
     score_documents,
 )
 from lrlm.evaluation.gold import GoldJudge, match_strings
-from lrlm.evaluation.judged import judge
+from lrlm.evaluation.judged import JudgedDocument, judge
 from lrlm.evaluation.relation_bins import relation_bins
 from lrlm.evaluation.results import Evaluation, RunResult
 from lrlm.evaluation.significance import Significance, compare
@@ -79,10 +80,14 @@ def corpus_for(runs: Sequence[Run], corpus: Corpus | Path | str | None = None) -
 def documents_for(
     corpus: Corpus, documents: Iterable[LinkedDocument], run: Run
 ) -> list[LinkedDocument]:
-    """Give documents of a corpus as a run reads them: linked anew if its corpus was otherwise."""
-    if corpus.options == run.link_options:
+    """Give documents of a corpus as a run reads them: linked anew if its corpus was otherwise.
+
+    Names are also looked for in the writings in which the corpus has them.
+    """
+    options = run.link_options.finding_also(corpus.options)
+    if corpus.options == options:
         return list(documents)
-    return [relink(document, run.link_options) for document in documents]
+    return [relink(document, options) for document in documents]
 
 
 def short_names(runs: Sequence[Run]) -> list[str]:
@@ -155,7 +160,11 @@ def evaluate(
             _Texts.of(evaluated, split, read, run),
             published=published,
             gold=gold,
-            copy_odds=None if fit_copy_odds else odds_of(run, copy_odds),
+            copy_odds=None
+            if fit_copy_odds
+            else run.copy_odds
+            if copy_odds is None
+            else checked_odds(copy_odds),
             batch_size=batch_size,
             progress=progress,
         )
@@ -201,7 +210,8 @@ class _Texts:
         cls, corpus: Corpus, split: str, documents: Sequence[LinkedDocument], run: Run
     ) -> "_Texts":
         """Link the documents anew if the run's corpus was linked in another way."""
-        if corpus.options == run.link_options:
+        options = run.link_options.finding_also(corpus.options)
+        if corpus.options == options:
             return cls(
                 corpus,
                 split,
@@ -217,7 +227,7 @@ class _Texts:
             for other in corpus.splits
             if other != split
             for document in corpus.documents(other)
-            for word in recut(document, run.link_options).words
+            for word in recut(document, options).words
         )
         return cls(
             corpus,
@@ -262,16 +272,21 @@ def _evaluate_run(
             see_claims(members, scored, copy_odds)
 
     def see_claims(
-        members: Sequence[LinkedDocument], scored: Sequence[ScoredDocument], odds: float
+        members: Sequence[LinkedDocument],
+        scored: Sequence[ScoredDocument],
+        odds: float,
     ) -> None:
         nonlocal linked_gold
         claims = judge(members, scored, space, copy_odds=odds)
-        for document, judged in zip(members, claims, strict=True):
+        names: Sequence[JudgedDocument | None] = [None] * len(members)
+        if gold_judge is not None:
+            names = judge(members, scored, space, copy_odds=NAMES)
+        for document, judged, named in zip(members, claims, names, strict=True):
             places.extend(places_of(document, judged))
             spans = {(span.start, span.end) for span in judged.spans}
             linked_gold += sum((each.start, each.end) in spans for each in document.gold or ())
             if gold_judge is not None:
-                gold_judge.add(document, judged)
+                gold_judge.add(document, judged, named)
 
     space = run.space
     if space.unknown_id is not None:

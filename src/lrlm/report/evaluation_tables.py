@@ -1,7 +1,7 @@
 """The tables of an evaluation: perplexity, bins of relations, annotation, gold and mentions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lrlm.evaluation.annotation_quality import Verdict, Way
 from lrlm.evaluation.document_scores import Spelling
@@ -182,7 +182,7 @@ def gold_sheet(
     methods: dict[str, LevelCounts] = {
         "every candidate": gold.every_candidate,
         "longest match": gold.longest_match,
-        **{label: quality.best_path for label, quality in judged.items()},
+        **_claims(judged, lambda quality: (quality.names, quality.best_path)),
     }
     notes = _gold_notes(gold, silent, any_model=bool(judged))
     if odds:
@@ -196,7 +196,7 @@ def contested_sheet(
     """Lay out the same for the places where strings alone do not decide, and the ceiling there."""
     methods: dict[str, LevelCounts] = {
         "longest match": contested.longest_match,
-        **{label: quality.contested for label, quality in judged.items()},
+        **_claims(judged, lambda quality: (quality.names_contested, quality.contested)),
     }
     notes = [
         "contested: several candidates compete, or the same words are elsewhere no mention.",
@@ -207,6 +207,21 @@ def contested_sheet(
 
 
 _ORACLE = "the ceiling"
+
+
+def _claims(
+    judged: dict[str, GoldQuality],
+    of: Callable[[GoldQuality], tuple[LevelCounts | None, LevelCounts]],
+) -> dict[str, LevelCounts]:
+    """Name what models claim with the odds for names, and by their own posteriors."""
+    methods: dict[str, LevelCounts] = {}
+    for label, quality in judged.items():
+        names, own = of(quality)
+        if names is None:
+            methods[label] = own
+        else:
+            methods |= {label: names, f"{label}, posterior": own}
+    return methods
 
 
 def _gold_table(
@@ -371,7 +386,10 @@ def _gold_notes(gold: GoldMentions, silent: Sequence[str], *, any_model: bool) -
         "span: where the mention is; object: also what it names; relation: also the type.",
     ]
     if any_model:
-        notes.append("A model claims the mentions on its most probable path.")
+        notes.append(
+            "A model claims the mentions on its most probable path with the odds for names;"
+            " posterior: with its own odds."
+        )
     missed = ", ".join(f"{gold.unreachable(level):,} ({level.value})" for level in Level)
     if gold.unreachable(Level.RELATION) or gold.unreachable(Level.SPAN):
         notes.append(f"Gold mentions that are no candidates, so no method can find them: {missed}.")

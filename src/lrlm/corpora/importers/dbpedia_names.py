@@ -21,7 +21,8 @@ _TYPED = re.compile(r"(?P<value>.*?)(?:\^\^\S+|(?<=[\"'])@\S+)", re.DOTALL)
 _QUOTED = re.compile(r"""(["'])(?P<text>.*)\1\s*(?P<unit>\([^()]+\))?""", re.DOTALL)
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)$")
 _MEASURE = re.compile(r"(?P<number>-?[\d.,]+)(?P<size> [mb]illion)?\s*\((?P<unit>[^()]+)\)")
-_LANGUAGE = re.compile(r"(?P<name>[A-Z]\S*) language")
+_KIND = re.compile(r"(?P<name>[A-Z]\S*) (?:language|cuisine|architecture|people|literature)")
+"""Kinds of things that are named by an adjective: "the tower is Georgian"."""
 _OMITTED = re.compile(r"(?<=[^\W\d])\.|\.(?= )|:(?= )")
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 
@@ -47,9 +48,8 @@ def _names(text: str) -> tuple[str, ...]:
     bare = _IN_BRACKETS.sub("", text) or text
     before_comma, comma, _ = bare.partition(", ")
     short = (before_comma,) if comma and before_comma.strip() else ()
-    language = _LANGUAGE.fullmatch(bare)
-    if language:
-        return bare, language["name"]
+    if kind := _KIND.fullmatch(bare):
+        return bare, kind["name"]
     common = _as_common_noun(bare) if " " in bare else ()
     return (*_literal(bare), *common, *_literal(text), *short)
 

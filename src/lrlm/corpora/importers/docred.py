@@ -24,6 +24,7 @@ from lrlm.corpora.importers.intake import (
     split_named,
 )
 from lrlm.corpora.inputs import ReadSettings
+from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
 from lrlm.text import Profile
@@ -185,6 +186,11 @@ class DocRed:
     def profile(self) -> Profile:
         """The tokens are given."""
         return Profile.SPACES
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """As they are given: names are those of the documents."""
+        return LinkOptions()
 
     @property
     def command(self) -> str:

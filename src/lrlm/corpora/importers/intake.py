@@ -49,6 +49,11 @@ class ImportSource(CorpusSource, Protocol):
         ...
 
     @property
+    def link_options(self) -> LinkOptions:
+        """How names are looked for in the text, unless it is said otherwise."""
+        ...
+
+    @property
     def command(self) -> str:
         """The command that reads this source in this way, for the manifest."""
         ...
@@ -68,8 +73,9 @@ def import_corpus(
 ) -> Corpus:
     """Link the articles of a source with its facts and write them as a corpus.
 
-    Topics that are in two splits stay in the later one of train, valid and test alone. More than
-    the share `max_unknown` of articles without facts about their topic are refused.
+    Names are looked for as the source has it, unless `options` say otherwise. Topics that are in
+    two splits stay in the later one of train, valid and test alone. More than the share
+    `max_unknown` of articles without facts about their topic are refused.
 
     >>> from lrlm.corpora.importers import WebNlg
     >>> corpus = import_corpus("webnlg/", WebNlg("data/webnlg/"))
@@ -80,7 +86,7 @@ def import_corpus(
         out,
         source,
         profile=source.profile,
-        options=options,
+        options=options or source.link_options,
         limit=limit,
         max_bad=max_bad,
         max_unknown=max_unknown,

@@ -25,7 +25,8 @@ from lrlm.corpora.importers.intake import (
 )
 from lrlm.corpora.importers.safe_files import elements
 from lrlm.corpora.inputs import ReadSettings
-from lrlm.corpora.linking import STOP_WORDS
+from lrlm.corpora.linking import STOP_WORDS, LinkOptions
+from lrlm.corpora.name_rules import EVERYDAY_RULES, LetterCase
 from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
 from lrlm.text import Profile
@@ -36,7 +37,8 @@ _NOT_GOOD = frozenset(("bad", "toFix"))
 _NO_NAMES = frozenset(("pronoun", "demonstrative"))
 _LONGEST_NAME = 2000
 """Characters; what is longer is no name of DBpedia, and patterns take long to read it."""
-_ARTICLE_BEFORE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
+_ARTICLE_BEFORE = re.compile(r"(?:the|an|a(?!\s+\w\b))\s+", re.IGNORECASE)
+"""Before a single letter it is none: in "A T Johnson" it is an initial."""
 _POSSESSIVE = re.compile(r"\s*['’]s?$")
 _BEFORE = re.compile(r"[\s,;:\"“”]+|(?P<word>[a-z]\w*)(?=[\s,])")
 _AFTER = re.compile(r"[\s,;:\"“”]+$|(?<=[\s,])(?P<word>[a-z]\w*)$")
@@ -85,6 +87,11 @@ class WebNlg:
     def profile(self) -> Profile:
         """The texts are as people typed them."""
         return Profile.RAW
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """In all ways in which people write: DBpedia has one name for each thing."""
+        return LinkOptions(letter_case=LetterCase.FORGIVING, name_rules=EVERYDAY_RULES)
 
     @property
     def command(self) -> str:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from lrlm.corpora.importers.intake import ANCHOR, Intake, existing, split_by_topic
 from lrlm.corpora.importers.safe_files import BoundedStream, files_in
 from lrlm.corpora.inputs import ReadSettings
+from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.staging import Staging
 from lrlm.text import Profile
 from lrlm.text_files import BadLineError
@@ -99,6 +100,11 @@ class WikiFacts:
     def profile(self) -> Profile | None:
         """The texts tell how they are tokenised."""
         return None
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """As they are given: the corpus stays what others measure on."""
+        return LinkOptions()
 
     @property
     def command(self) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lrlm.corpora.corpus import SPLITS
 from lrlm.corpora.importers.intake import Intake, existing
 from lrlm.corpora.inputs import FactInputs, ReadSettings
+from lrlm.corpora.linking import LinkOptions
 from lrlm.corpora.staging import Staging
 from lrlm.errors import FormatError, InputError
 from lrlm.knowledge import KnowledgeGraph
@@ -173,6 +174,11 @@ class WikiText:
     def profile(self) -> Profile:
         """WikiText has conventions of its own."""
         return Profile.WIKITEXT
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """As they are given: the corpus stays what others measure on."""
+        return LinkOptions()
 
     @property
     def command(self) -> str:
