@@ -63,8 +63,8 @@ class NameWordHead(nn.Module):
         Padding has −inf, and so have all where a topic has no names.
         """
         scores_BSK = self.by_features(states_BSD) @ features_BKW.mT
-        # Vectors of tokens grow while they learn; without the scale their products would soon decide
-        # everything, and training would turn away from names.
+        # Vectors of tokens grow while they learn: without the scale, their products would soon
+        # decide everything.
         scale = vectors_BKE.shape[2] ** -0.5
         scores_BSK = scores_BSK + scale * (self.by_vector(states_BSD) @ vectors_BKE.mT)
         mentions_BSKH = mention_features(times_BSK, since_BSK, states_BSD.dtype)
