@@ -99,7 +99,10 @@ def generate(
     ] = None,
     stream: Annotated[
         bool,
-        typer.Option("--stream", help="Write one text, shown word by word as it is generated."),
+        typer.Option(
+            "--stream",
+            help="Write one text; with --any-facts it is shown word by word as it is generated.",
+        ),
     ] = False,
     format_: Annotated[
         GenerationFormat, typer.Option("--format", help="Output format.")

@@ -8,10 +8,10 @@ texts that are kept are drawn from the model of the open world, given that all f
 known: drafts are drawn from the model itself, and wherever one names a fact it is rejected with the
 probability that an open relation is chosen there.
 
-Texts are tried so many times as a whole. One that was rejected as often, or that must not be taken
-back as a whole, is written again from the beginning of the sentence: each sentence is then drawn
-given the text before it and that all facts it names are known. Where that does not succeed either,
-the text ends before the sentence; if it may not end there, the sentence is kept as it comes.
+Texts are tried so many times as a whole. One that was rejected as often is written again from the
+beginning of the sentence: each sentence is then drawn given the text before it and that all facts
+it names are known. Where that does not succeed either, the text ends before the sentence; if it may
+not end there, the sentence is kept as it comes.
 """
 
 import math
@@ -108,7 +108,7 @@ class Draft:
             self._is_trusted = False
 
     def _settle(self) -> None:
-        self._settled, self._settled_pieces = len(self.tokens), len(self.pieces)
+        self._settled = len(self.tokens)
         self._settled_words = 0 if self._spelled is None else len(self._spelled.taken)
 
     @property
@@ -116,11 +116,6 @@ class Draft:
         """Its whole sentences before the one that is being written or was rejected."""
         words = [] if self._spelled is None else self._spelled.taken
         return Beginning(tuple(self.tokens[: self._settled]), tuple(words[: self._settled_words]))
-
-    @property
-    def settled_pieces(self) -> int:
-        """How many of its pieces will stay."""
-        return len(self.pieces) if self._luck is None else self._settled_pieces
 
     @property
     def has_a_sentence(self) -> bool:
@@ -151,14 +146,11 @@ class DraftSource(Protocol):
 class Text:
     """The drafts of one text, one after the other or some of them side by side."""
 
-    def __init__(
-        self, source: DraftSource, options: GenerationOptions, *, whole_texts: bool = True
-    ) -> None:
-        """With `whole_texts`, the whole text is written again, as long as there are drafts left."""
+    def __init__(self, source: DraftSource, options: GenerationOptions) -> None:
         self._source = source
         self._options = options
         # The most probable choices are the same in every draft.
-        self._is_whole = whole_texts and not options.greedy
+        self._is_whole = not options.greedy
         self._most_sentences = 1 if options.greedy else MOST_SENTENCES
         self._rejected = 0
         self._is_trusted = False

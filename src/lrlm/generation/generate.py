@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import torch
 
 from lrlm.errors import InputError
-from lrlm.generation.drafts import Text, write_texts
+from lrlm.generation.drafts import write_texts
 from lrlm.generation.generated_text import GeneratedText, Piece
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.sampler import Sampler
@@ -56,22 +56,20 @@ def stream(
 ) -> Iterator[Piece]:
     """Write one text, and give each piece as soon as it will stay: the first sample of its seed.
 
-    Where only known facts are to be named, that is at the end of its sentence; what was given
-    cannot be written again, so a text that is rejected goes on after its last whole sentence.
+    Where the text may be rejected, that is when it was not: all of them come at the end.
     """
     sampler = Sampler(run, topic, options, seed, schema=schema)
-    text = Text(sampler, options, whole_texts=False)
+    draft = sampler.begin_text()
+    if draft.text.prompt is not None:
+        yield draft.text.prompt
+    if sampler.may_reject:
+        (draft,) = write_texts(sampler, options, 1, check=lambda: None)
+        yield from draft.pieces
+        return
     given = 0
-    prompt = sampler.begin_text().text.prompt
-    if prompt is not None:
-        yield prompt
-    while text.result is None:
-        (draft,) = text.begin(1)
-        for _, token in sampler.tokens(1, kept=[text.kept]):
-            draft.add(token)
-            if draft.is_rejected:
-                break
-            yield from draft.pieces[given : draft.settled_pieces]
-            given = max(given, draft.settled_pieces)
-        text.judge()
-    yield from text.result.pieces[given:]
+    for _, token in sampler.tokens(1):
+        draft.add(token)
+        yield from draft.pieces[given:]
+        given = len(draft.pieces)
+    draft.finish()
+    yield from draft.pieces[given:]
