@@ -89,7 +89,7 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """The model: vanilla, alias, prompted, nklm or lrlm."""
+        """The model: vanilla, alias, prompted, nklm, lrlm or lrlm+."""
         return self.run.kind
 
     @cached_property

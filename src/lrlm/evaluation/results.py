@@ -26,7 +26,7 @@ class RunResult:
 
     name: str
     kind: str
-    """vanilla, alias, nklm or lrlm."""
+    """vanilla, alias, prompted, nklm, lrlm or lrlm+."""
     backbone: str
     scores: tuple[DocumentScore, ...]
     is_joint: bool

@@ -284,7 +284,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """The model: vanilla, alias, nklm or lrlm."""
+        """The model: vanilla, alias, prompted, nklm, lrlm or lrlm+."""
         return self.config.model.kind
 
     @property

@@ -90,10 +90,11 @@ def train(
 ) -> TrainedRun:
     """Train a model on a corpus, or resume a run that was stopped.
 
-    `model` is vanilla, alias, nklm or lrlm (the default); `backbone` is lstm (the default),
-    transformer-xl, or the configuration of any backbone, also of your own. All other settings come
-    from `size`, which is mini (the default), cpu or paper, or from `config`, which gives every one
-    of them; a backbone that is named beside it has the settings of mini. With
+    `model` is vanilla, alias, prompted, nklm, lrlm (the default), or lrlm+, an LRLM with settings
+    beyond the paper; `backbone` is lstm (the default), transformer-xl, or the configuration of any
+    backbone, also of your own. All other settings come from `size`, which is mini (the default),
+    cpu or paper, or from `config`, which gives every one of them; a backbone that is named beside
+    it has the settings of mini. With
     `direction="backward"` the model reads texts from the last word to the first, to be a second
     reader beside one that reads forward (see `lrlm.load`). `configure` changes settings of what was
     chosen (it may be asked twice), and `minutes` bounds the time of training.

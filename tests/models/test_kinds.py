@@ -1,0 +1,42 @@
+"""A model that is asked for by its name has the settings that it is known by."""
+
+import pytest
+
+from lrlm.backbones import Pretrained
+from lrlm.errors import InputError
+from lrlm.models import MODELS, LatentRelationLMPlus, ModelConfig
+from lrlm.runs.sizes import SIZES, load_size
+
+
+def test_lrlm_plus_has_its_settings_and_lrlm_has_none_of_them() -> None:
+    plain, plus = ModelConfig().of_kind("lrlm"), ModelConfig().of_kind("lrlm+")
+    assert plain == ModelConfig()
+    for name in LatentRelationLMPlus.relation_settings:
+        assert getattr(plus.relations, name) is True
+        assert getattr(plain.relations, name) is False
+    assert plus.model.label == "LRLM+"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
+def test_every_size_has_lrlm_plus_and_is_without_it_as_it_was(size: str, backbone: str) -> None:
+    preset = load_size(size, backbone).model
+    assert not any(
+        getattr(preset.relations, name) for name in LatentRelationLMPlus.relation_settings
+    )
+    assert preset.of_kind("lrlm+").relations.name_words
+
+
+def test_a_language_model_that_does_not_learn_is_refused() -> None:
+    config = ModelConfig(backbone=Pretrained("somewhere"))
+    with pytest.raises(InputError, match="needs a backbone that learns; take 'lrlm'"):
+        config.of_kind("lrlm+")
+
+
+def test_names_are_taken_in_one_way_only() -> None:
+    with pytest.raises(InputError, match="set one of the two"):
+        load_size("mini", "lstm").model.relations.__class__(names=True, beside_names=True)
+
+
+def test_all_kinds_are_known_by_their_names() -> None:
+    assert list(MODELS) == ["vanilla", "alias", "prompted", "nklm", "lrlm", "lrlm+"]
