@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrlm.corpora import (
-    EVERYDAY_RULES,
     USUAL_RULES,
     LetterCase,
     LinkedDocument,
@@ -200,16 +199,6 @@ def test_older_corpora_have_no_rules() -> None:
     assert LinkOptions().to_dict() == old
     assert not LinkOptions().name_rules
     assert frozenset(NameRule) > USUAL_RULES
-
-
-def test_options_take_the_writings_of_others_but_not_their_words() -> None:
-    ours = LinkOptions(Profile.SPACES, LetterCase.VARIANTS, name_rules=USUAL_RULES)
-    theirs = LinkOptions(letter_case=LetterCase.FORGIVING, name_rules=EVERYDAY_RULES)
-    both = ours.finding_also(theirs)
-    assert both == LinkOptions(Profile.SPACES, LetterCase.FORGIVING, name_rules=frozenset(NameRule))
-    assert ours.finding_also(LinkOptions()) == ours
-    rules = LinkOptions().finding_also(theirs).name_rules
-    assert rules == EVERYDAY_RULES - {NameRule.CHARACTERS}
 
 
 def test_rules_are_chosen_by_name() -> None:

@@ -13,7 +13,7 @@ from lrlm.annotation.annotation import (
     fact_of,
 )
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
-from lrlm.annotation.name_odds import NAMES, CopyOdds
+from lrlm.annotation.name_odds import NAMES, AnyOdds
 from lrlm.annotation.streaming import improbable, in_their_places, raised, read_in_order
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Topic
@@ -71,7 +71,7 @@ def check_posteriors(run: Run) -> None:
         )
 
 
-def odds_of(run: Run, copy_odds: float | str | None) -> CopyOdds:
+def odds_of(run: Run, copy_odds: float | str | None) -> AnyOdds:
     """Give the odds of copying that were asked for, else those of the run."""
     if copy_odds is None:
         return run.copy_odds
@@ -91,7 +91,7 @@ def checked_odds(copy_odds: object) -> float:
 
 
 def _results(
-    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None, copy_odds: CopyOdds
+    run: Run, documents: Iterable[LinkedDocument], batch_size: int | None, copy_odds: AnyOdds
 ) -> Iterator[Annotation | LrlmError]:
     """Give the annotation of every document, or what is wrong with it."""
     for members, scored in read_in_order(run, documents, batch_size):

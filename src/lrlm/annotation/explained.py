@@ -7,7 +7,7 @@ from functools import cached_property
 
 import torch
 
-from lrlm.annotation.name_odds import CopyOdds, favoured
+from lrlm.annotation.name_odds import AnyOdds, favoured
 from lrlm.lattice import ExplainedSpan, best_paths, block_sums, explain
 from lrlm.models import ScoredDocument, lattice_of
 from lrlm.text import LinkedDocument, Mention
@@ -56,7 +56,7 @@ def explain_documents(
     scored: Sequence[ScoredDocument],
     *,
     most_mixtures: int,
-    copy_odds: CopyOdds = 0.0,
+    copy_odds: AnyOdds = 0.0,
 ) -> list[ExplainedDocument]:
     """Explain the candidates of a batch; of each span, at most so many mixtures are listed.
 

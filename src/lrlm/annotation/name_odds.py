@@ -46,12 +46,12 @@ class NameOdds:
 
 NAMES = NameOdds()
 
-CopyOdds = float | NameOdds
+AnyOdds = float | NameOdds
 """Nats for each copied token, or what the text around a name says as well."""
 
 
 def favoured(
-    documents: Iterable[LinkedDocument], scored: Iterable[ScoredDocument], odds: CopyOdds
+    documents: Iterable[LinkedDocument], scored: Iterable[ScoredDocument], odds: AnyOdds
 ) -> list[ScoredDocument]:
     """Give the scores of documents under other odds of copying.
 

@@ -104,19 +104,6 @@ class LinkOptions:
             options = replace(options, name_rules=name_rules_of(name_rules))
         return options
 
-    def finding_also(self, other: Self) -> Self:
-        """Give the same options, by which names are also found in the writings of others.
-
-        The words of a text stay those of these options.
-
-        >>> print(LinkOptions().finding_also(LinkOptions(letter_case=LetterCase.VARIANTS)))
-        tokens as in 'raw', letter case 'variants', lone stop words not linked
-        """
-        cases = list(LetterCase)  # each also finds what those before it do
-        letter_case = max(self.letter_case, other.letter_case, key=cases.index)
-        forms = other.name_rules - {NameRule.CHARACTERS, NameRule.COMPOUNDS}
-        return replace(self, letter_case=letter_case, name_rules=self.name_rules | forms)
-
     def for_raw_text(self) -> Self:
         """Give the options for a text that nobody has cut into tokens.
 

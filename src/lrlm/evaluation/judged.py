@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrlm.annotation.explained import ExplainedDocument, explain_documents
-from lrlm.annotation.name_odds import CopyOdds
+from lrlm.annotation.name_odds import AnyOdds
 from lrlm.models import ScoredDocument
 from lrlm.text import LinkedDocument, Mention, TokenPlaces, TokenSpace, word_span
 
@@ -40,7 +40,7 @@ def judge(
     scored: Sequence[ScoredDocument],
     space: TokenSpace,
     *,
-    copy_odds: CopyOdds = 0.0,
+    copy_odds: AnyOdds = 0.0,
 ) -> list[JudgedDocument]:
     """Say what a model claims of a batch of documents; the probabilities are exact.
 

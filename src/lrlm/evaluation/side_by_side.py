@@ -80,14 +80,10 @@ def corpus_for(runs: Sequence[Run], corpus: Corpus | Path | str | None = None) -
 def documents_for(
     corpus: Corpus, documents: Iterable[LinkedDocument], run: Run
 ) -> list[LinkedDocument]:
-    """Give documents of a corpus as a run reads them: linked anew if its corpus was otherwise.
-
-    Names are also looked for in the writings in which the corpus has them.
-    """
-    options = run.link_options.finding_also(corpus.options)
-    if corpus.options == options:
+    """Give documents of a corpus as a run reads them: linked anew if its corpus was otherwise."""
+    if corpus.options == run.link_options:
         return list(documents)
-    return [relink(document, options) for document in documents]
+    return [relink(document, run.link_options) for document in documents]
 
 
 def short_names(runs: Sequence[Run]) -> list[str]:
@@ -210,8 +206,7 @@ class _Texts:
         cls, corpus: Corpus, split: str, documents: Sequence[LinkedDocument], run: Run
     ) -> "_Texts":
         """Link the documents anew if the run's corpus was linked in another way."""
-        options = run.link_options.finding_also(corpus.options)
-        if corpus.options == options:
+        if corpus.options == run.link_options:
             return cls(
                 corpus,
                 split,
@@ -227,7 +222,7 @@ class _Texts:
             for other in corpus.splits
             if other != split
             for document in corpus.documents(other)
-            for word in recut(document, options).words
+            for word in recut(document, run.link_options).words
         )
         return cls(
             corpus,
