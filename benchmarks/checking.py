@@ -46,6 +46,8 @@ from lrlm.knowledge.schema import Schema, kind_of_name
 from lrlm.runs.run import Run
 
 BINS = 10
+LEAST = 0.05
+"""Less probable findings do not count in calibration errors."""
 
 
 class Found(NamedTuple):
@@ -165,7 +167,8 @@ def check(
         for each in checked.findings:
             if each.verdict != "supported":
                 place = Found(each.start, each.end, each.fact.type)
-                judged.append((each.probability, place in case.expected))
+                if each.probability >= LEAST:
+                    judged.append((each.probability, place in case.expected))
                 if each.probability >= threshold:
                     found.add(place)
         quality.add(found, case.expected)
@@ -348,7 +351,8 @@ def main() -> None:
         calibration = fit_calibration(run, known, fitted_on, seed=given.seed)
         print(f"fitted on {len(fitted_on):,} texts: {calibration}")
     threshold = calibration.threshold if given.threshold is None else given.threshold
-    checker = Checker(run, known, calibration=calibration, threshold=0.05)
+    least = min(0.05, threshold, calibration.new_threshold)
+    checker = Checker(run, known, calibration=calibration, threshold=least)
     baselines = Baselines(run, known, world)
     calm = list(unchanged(documents))
     quality, faults, _ = check(checker, calm, threshold)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 
 from lrlm.errors import FormatError, InputError
@@ -151,7 +151,7 @@ def calibration_of(run: Run) -> Calibration:
             {str(name): float(weight) for name, weight in weights[standing].items()}
             for standing in (TypeStanding.HELD, TypeStanding.LACKED)
         )
-        return replace(Calibration(**given), held=held, lacked=lacked)
+        return Calibration(**given, held=held, lacked=lacked)
     except (AttributeError, TypeError, ValueError, InputError) as error:
         raise FormatError(f"{path}: not a calibration, or damaged ({error})") from None
 

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from lrlm.checking.statements import StatedDocument, Statement
 from lrlm.knowledge import TITLE
 from lrlm.knowledge.schema import NameKind, Schema, kind_of_name
 
-WORTH_A_LOOK = 0.01
+WORTH_A_LOOK = 0.02
 """Hypotheses that the lattice holds for less probable are not told where circumstances count, and
 nothing is learned from them."""
 
@@ -73,6 +73,7 @@ class Circumstances:
         self._stated = stated
         self._schema = schema
         self._text = stated.document.text
+        self._by_place: dict[_Place, dict[str, float]] = {}
 
     def standing(self, statement: Statement) -> NameStanding:
         """Say what is known of the name of a hypothesis."""
@@ -89,8 +90,7 @@ class Circumstances:
         values = {
             _ALWAYS: 1.0,
             **self._of_the_lattice(statement),
-            **self._of_the_name(place, statement.type),
-            **self._of_the_sentence(place, statement.type),
+            **self._of_the_place(place),
             **self._of_the_type(place, statement.type),
         }
         held = TypeStanding.HELD if known else TypeStanding.LACKED
@@ -113,11 +113,17 @@ class Circumstances:
             "rival": max(-_RIVAL, min(_RIVAL, gap)),
         }
 
-    def _of_the_name(self, place: _Place, type_: str) -> dict[str, float]:
+    def _of_the_place(self, place: _Place) -> dict[str, float]:
+        """Give what is the same for all types."""
+        if place not in self._by_place:
+            there = {**self._of_the_name(place), **self._of_the_sentence(place)}
+            self._by_place[place] = there
+        return self._by_place[place]
+
+    def _of_the_name(self, place: _Place) -> dict[str, float]:
         name = self._text[place[0] : place[1]]
         kind = kind_of_name(name)
         return {
-            standing_of(name, type_, self._schema).value: 1.0,
             "words_of_name": math.log(max(len(name.split()), 1)),
             "lower_case": float(kind is NameKind.WORDS),
             "date": float(kind in (NameKind.DATE, NameKind.YEAR)),
@@ -125,14 +131,13 @@ class Circumstances:
             "repeated": float(self._names[name] > 1),
         }
 
-    def _of_the_sentence(self, place: _Place, type_: str) -> dict[str, float]:
-        number = bisect_right(self._starts, place[0]) - 1
+    def _of_the_sentence(self, place: _Place) -> dict[str, float]:
+        number = self._sentence(place)
         sentence = self._sentences[number]
         before = [each for each in sentence.topics if each[1] <= place[0]]
         since = before[-1][1] if before else sentence.start
         between = [each for each in sentence.others if since <= each[0] and each[1] <= place[0]]
         gap = self._text[between[-1][1] : place[0]] if between else ""
-        words = {word[:_STEM] for word in type_name(type_) if len(word) >= _LONG_WORD}
         return {
             "later_sentence": float(number > 0),
             "after_topic": float(bool(before)),
@@ -144,20 +149,26 @@ class Circumstances:
             ),
             "joined": float(bool(between) and _ONLY_JOINED.fullmatch(gap) is not None),
             "in_clause": float(any(w.lower() in _RELATIVE for w in _WORD.findall(gap))),
-            "type_word": float(not words.isdisjoint(sentence.words)),
         }
+
+    def _sentence(self, place: _Place) -> int:
+        return bisect_right(self._starts, place[0]) - 1
 
     def _of_the_type(self, place: _Place, type_: str) -> dict[str, float]:
         usual = self._schema.types.get(type_)
         objects = self._known.get(type_, set[str]())
         is_named = any(not _overlap(each, place) for each in self._named.get(type_, ()))
-        is_single = self._schema.is_single(type_, objects_here=len(objects))
+        is_single = bool(objects) and self._schema.is_single(type_, objects_here=len(objects))
+        name = self._text[place[0] : place[1]]
+        words = self._sentences[self._sentence(place)].words
         return {
+            standing_of(name, type_, self._schema).value: 1.0,
+            "type_word": float(not _stems(type_).isdisjoint(words)),
             "new_objects": 1.0 if usual is None else usual.unseen,
             "usual_type": 1.0 if objects else self._shares.get(type_, 0.0),
-            "single": float(bool(objects) and is_single),
+            "single": float(is_single),
             "named_too": float(is_named),
-            "single_named_too": float(bool(objects) and is_single and is_named),
+            "single_named_too": float(is_single and is_named),
             "lone_not_named": float(len(objects) == 1 and not is_named),
         }
 
@@ -241,6 +252,12 @@ class Circumstances:
             if not any(_overlap(place, topic) for topic in sentence.topics):
                 sentence.others.append(place)
         return sentences
+
+
+@lru_cache(maxsize=1 << 14)
+def _stems(type_: str) -> frozenset[str]:
+    """Give the beginnings of the long words of a type's name."""
+    return frozenset(word[:_STEM] for word in type_name(type_) if len(word) >= _LONG_WORD)
 
 
 def _overlap(one: _Place, other: _Place) -> bool:
