@@ -75,6 +75,8 @@ class Quality:
     found: int = 0
     expected: int = 0
     error: float | None = None
+    by_chance: float = 0.0
+    """The calibration error that would be expected if every probability were right."""
 
     def add(self, found: set[Found], expected: frozenset[Found]) -> None:
         """Count one text."""
@@ -86,7 +88,11 @@ class Quality:
         precision, recall = self.right / max(self.found, 1), self.right / max(self.expected, 1)
         f1 = 2 * self.right / max(self.found + self.expected, 1)
         told = f"P {precision:.3f}  R {recall:.3f}  F1 {f1:.3f}"
-        return told if self.error is None else f"{told}  calibration error {self.error:.3f}"
+        return (
+            told
+            if self.error is None
+            else (f"{told}  calibration error {self.error:.3f} ({self.by_chance:.3f} by chance)")
+        )
 
 
 def unchanged(documents: Iterable[LinkedDocument]) -> Iterator[Case]:
@@ -177,6 +183,9 @@ def check(
                 around = case.text[max(start - 60, 0) : end + 20].replace("\n", " ")
                 faults.append(f"{what:7} {case.text[start:end]!r} {type_!r} in …{around}…")
     quality.error = calibration_error(judged)
+    dice = random.Random(1)
+    draws = [[(p, dice.random() < p) for p, _ in judged] for _ in range(100)]
+    quality.by_chance = sum(map(calibration_error, draws)) / len(draws)
     others = {
         f"{least:.2f}": Quality(
             sum(right for probability, right in judged if probability >= least),

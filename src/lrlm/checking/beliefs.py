@@ -25,6 +25,7 @@ _FOLDS = 5
 _NEVER_NEGATIVE = ("log_odds", "rival")
 """What is less probable in the lattice is never believed more."""
 _SMALLEST = 1e-3
+_ALWAYS = "always"
 
 
 class Hypothesis(NamedTuple):
@@ -119,9 +120,14 @@ def _fit(
         if best is None or nats < best[0]:
             best = float(nats), strength, odds_N
     assert best is not None
+    # What is sure of topics that were fitted is less sure of others, by as much as it was there.
+    odds_N2 = np.column_stack([best[2], np.ones(len(hypotheses))])
+    scale, shift = _weights(("log_odds", _ALWAYS), odds_N2[used_N], right_N[used_N], 1.0).tolist()
     weight_F = _weights(names, value_NF[used_N], right_N[used_N], best[1])
-    weights = {name: round(float(weight), 3) for name, weight in zip(names, weight_F, strict=True)}
-    return {name: each for name, each in weights.items() if abs(each) >= _SMALLEST}, expit(best[2])
+    weights = dict(zip(names, (scale * weight_F).tolist(), strict=True))
+    weights[_ALWAYS] = weights.get(_ALWAYS, 0.0) + shift
+    kept = {name: round(each, 3) for name, each in weights.items() if abs(each) >= _SMALLEST}
+    return kept, expit(odds_N2 @ np.array([scale, shift]))
 
 
 def _weights(names: Sequence[str], value_NF: Doubles, right_N: Doubles, strength: float) -> Doubles:
@@ -157,12 +163,13 @@ def apart(hypotheses: Sequence[Hypothesis], believed_N: Doubles) -> list[tuple[f
 
 
 def best_threshold(judged: Iterable[tuple[float, bool]], expected: int) -> tuple[float, float]:
-    """Find from which probability on findings have the best F1, and give that too."""
-    right, best, threshold = 0, -1.0, 0.5
-    for number, (probability, is_right) in enumerate(
-        sorted(judged, key=lambda each: -each[0]), start=1
-    ):
+    """Say from which probability on findings are best, and the best F1 of all thresholds.
+
+    If probabilities are what they say, F1 is best from half its best value on: a finding that is
+    right less often lowers it. That depends less on chance than where the best one was.
+    """
+    right, best = 0, 0.0
+    for number, (_, is_right) in enumerate(sorted(judged, key=lambda each: -each[0]), start=1):
         right += is_right
-        if (f1 := 2.0 * right / (number + expected)) > best:
-            best, threshold = f1, probability
-    return math.floor(100.0 * threshold) / 100.0, max(best, 0.0)
+        best = max(best, 2.0 * right / (number + expected))
+    return math.floor(50.0 * best) / 100.0, best
