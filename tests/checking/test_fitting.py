@@ -165,7 +165,13 @@ def test_calibrations_of_earlier_versions_mean_what_they_meant(tmp_path: Path) -
     assert calibration.threshold == 0.23
     expected = 1.0 / (1.0 + math.exp(0.25 - 0.5 * log_odds_of(0.9)))
     assert calibration.believed(0.9, NameStanding.UNKNOWN) == pytest.approx(expected)
-    for damaged in ({"held": 3}, {"held": {"always": "x"}}, {"lacked": {"always": math.nan}}, []):
+    broken: list[object] = [
+        {"held": 3},
+        {"held": {"always": "x"}},
+        {"lacked": {"always": math.nan}},
+        [],
+    ]
+    for damaged in broken:
         (tmp_path / CALIBRATION).write_text(json.dumps(damaged))
         with pytest.raises(FormatError, match=CALIBRATION):
             calibration_of(run)
