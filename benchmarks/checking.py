@@ -46,6 +46,8 @@ from lrlm.knowledge.schema import Schema, kind_of_name
 from lrlm.runs.run import Run
 
 BINS = 10
+LEAST = 0.05
+"""Less probable findings do not count in calibration errors."""
 
 
 class Found(NamedTuple):
@@ -73,6 +75,8 @@ class Quality:
     found: int = 0
     expected: int = 0
     error: float | None = None
+    by_chance: float = 0.0
+    """The calibration error that would be expected if every probability were right."""
 
     def add(self, found: set[Found], expected: frozenset[Found]) -> None:
         """Count one text."""
@@ -84,7 +88,11 @@ class Quality:
         precision, recall = self.right / max(self.found, 1), self.right / max(self.expected, 1)
         f1 = 2 * self.right / max(self.found + self.expected, 1)
         told = f"P {precision:.3f}  R {recall:.3f}  F1 {f1:.3f}"
-        return told if self.error is None else f"{told}  calibration error {self.error:.3f}"
+        return (
+            told
+            if self.error is None
+            else (f"{told}  calibration error {self.error:.3f} ({self.by_chance:.3f} by chance)")
+        )
 
 
 def unchanged(documents: Iterable[LinkedDocument]) -> Iterator[Case]:
@@ -165,7 +173,8 @@ def check(
         for each in checked.findings:
             if each.verdict != "supported":
                 place = Found(each.start, each.end, each.fact.type)
-                judged.append((each.probability, place in case.expected))
+                if each.probability >= LEAST:
+                    judged.append((each.probability, place in case.expected))
                 if each.probability >= threshold:
                     found.add(place)
         quality.add(found, case.expected)
@@ -174,6 +183,9 @@ def check(
                 around = case.text[max(start - 60, 0) : end + 20].replace("\n", " ")
                 faults.append(f"{what:7} {case.text[start:end]!r} {type_!r} in …{around}…")
     quality.error = calibration_error(judged)
+    dice = random.Random(1)
+    draws = [[(p, dice.random() < p) for p, _ in judged] for _ in range(100)]
+    quality.by_chance = sum(map(calibration_error, draws)) / len(draws)
     others = {
         f"{least:.2f}": Quality(
             sum(right for probability, right in judged if probability >= least),
@@ -272,7 +284,7 @@ def compare(
 ) -> None:
     """Print what the model and the baselines find."""
     quality, faults, others = check(checker, cases, threshold)
-    print(f"{name}: {len(cases):,} texts, {quality.expected:,} to find")
+    print(f"{name}: {len(cases):,} texts, {quality.expected:,} to find, from {threshold}")
     print(f"  check    {quality}")
     for least, other in others.items():
         print(f"    from {least} {other}")
@@ -348,18 +360,20 @@ def main() -> None:
         calibration = fit_calibration(run, known, fitted_on, seed=given.seed)
         print(f"fitted on {len(fitted_on):,} texts: {calibration}")
     threshold = calibration.threshold if given.threshold is None else given.threshold
-    checker = Checker(run, known, calibration=calibration, threshold=min(threshold, 0.05))
+    least = min(0.05, threshold, calibration.new_threshold)
+    checker = Checker(run, known, calibration=calibration, threshold=least)
     baselines = Baselines(run, known, world)
     calm = list(unchanged(documents))
     quality, faults, _ = check(checker, calm, threshold)
-    print(f"unchanged: {len(calm):,} texts, {quality.found} false alarms")
+    print(f"unchanged: {len(calm):,} texts, {quality.found} false alarms from {threshold}")
     for fault in faults[: given.list]:
         print(f"    {fault}")
-    for name, cases in (
-        ("swapped", list(swapped(documents, world, given.seed))),
-        ("hidden", list(hidden(documents, given.hidden, given.seed))),
+    new_threshold = calibration.new_threshold if given.threshold is None else given.threshold
+    for name, cases, least in (
+        ("swapped", list(swapped(documents, world, given.seed)), threshold),
+        ("hidden", list(hidden(documents, given.hidden, given.seed)), new_threshold),
     ):
-        compare(checker, baselines, name, cases, threshold, given.list)
+        compare(checker, baselines, name, cases, least, given.list)
     speed(checker, documents[:100])
 
 

@@ -10,13 +10,8 @@ from lrlm.annotation.annotation import Fact
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import GraphVerdict
 from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
-from lrlm.checking.judging import (
-    StatedDocument,
-    Statement,
-    calibrated,
-    judge,
-    stated,
-)
+from lrlm.checking.judging import calibrated, judge, stated
+from lrlm.checking.statements import StatedDocument, Statement
 from lrlm.corpora import link
 from lrlm.corpora.open_relations import MOST_TYPES
 from lrlm.knowledge import TITLE, Relation, Topic

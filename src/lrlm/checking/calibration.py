@@ -1,7 +1,8 @@
 """What it takes to believe a text that states a fact which the graph does not have."""
 
 import math
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 
 from lrlm.errors import FormatError, InputError
@@ -11,11 +12,11 @@ from lrlm.runs.run import Run
 CALIBRATION = "calibration.json"
 """A file in the folder of a run; without it the defaults hold."""
 
-_LARGEST_FILE = 1 << 12
-
-
+_LARGEST_FILE = 1 << 14
 _SURE = 1e-6
 """Nothing is more certain than this, either way."""
+_LARGEST_ODDS = 700.0
+"""Beyond, e to the power of it is no number."""
 
 
 class NameStanding(StrEnum):
@@ -29,6 +30,15 @@ class NameStanding(StrEnum):
     """No fact has."""
 
 
+class TypeStanding(StrEnum):
+    """What is known of the topic, as to the type of a hypothesis."""
+
+    HELD = "held"
+    """It has objects of this type: the text names another, or swaps one."""
+    LACKED = "lacked"
+    """It has none: the text tells a fact that the graph lacks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """How names of objects that are not known are weighed against words and known facts.
@@ -39,9 +49,10 @@ class Calibration:
     times the share of new objects and of names of its kind in the type.
 
     What the lattice then says of a hypothesis is too sure of itself: texts also state facts of
-    other things than their topic. `slope` and the three numbers behind it turn its log-odds into
-    those of being right, as it is on texts where that is known: slope · log-odds + what the name
-    says.
+    other things than their topic. `held` and `lacked` have weights of the circumstances under which
+    a hypothesis stands in its text: their weighted sum is the log-odds of being right, as it is on
+    texts where that is known. Where neither has any, slope · log-odds + what the name says is
+    taken instead.
     """
 
     log_odds: float = 5.0
@@ -62,6 +73,28 @@ class Calibration:
     """Added where nothing is known by this name."""
     threshold: float = 0.5
     """From which probability on findings were best (F1) where it was fitted."""
+    new_threshold: float = 0.5
+    """The same, of texts with hidden facts alone: new facts are harder to find than errors."""
+    held: Mapping[str, float] = field(default_factory=dict)
+    """Weights of circumstances where the topic has objects of the type."""
+    lacked: Mapping[str, float] = field(default_factory=dict)
+    """Weights of circumstances where it has none."""
+
+    @property
+    def weighs_circumstances(self) -> bool:
+        """Whether it was fitted how much circumstances count."""
+        return bool(self.held or self.lacked)
+
+    def weighed(self, standing: TypeStanding, circumstances: Mapping[str, float]) -> float:
+        """Say how often hypotheses under such circumstances are right.
+
+        >>> fitted = Calibration(lacked={"always": -1.0, "log_odds": 0.5})
+        >>> round(fitted.weighed(TypeStanding.LACKED, {"always": 1.0, "log_odds": 2.0}), 3)
+        0.5
+        """
+        weights = self.held if standing is TypeStanding.HELD else self.lacked
+        odds = sum(weights.get(name, 0.0) * value for name, value in circumstances.items())
+        return 1.0 / (1.0 + math.exp(-max(odds, -_LARGEST_ODDS)))
 
     def believed(self, probability: float, standing: NameStanding) -> float:
         """Say how often hypotheses that are so probable, with such names, are right.
@@ -80,10 +113,18 @@ class Calibration:
     def __post_init__(self) -> None:
         """Refuse what is no number."""
         for name, value in asdict(self).items():
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InputError(f"{name} must be a number, not {value!r}")
-            if not math.isfinite(value):
-                raise InputError(f"{name} must be finite, not {value}")
+            if isinstance(value, Mapping):
+                for inner, weight in value.items():
+                    _check_number(f"the weight of {inner!r}", weight)
+            else:
+                _check_number(name, value)
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{name} must be a number, not {value!r}")
+    if not math.isfinite(value):
+        raise InputError(f"{name} must be finite, not {value}")
 
 
 def log_odds_of(probability: float) -> float:
@@ -100,12 +141,24 @@ def calibration_of(run: Run) -> Calibration:
     content = read_json(path, largest=_LARGEST_FILE)
     try:
         # What the first versions did not fit, their files lack.
-        given = {each.name: content.get(each.name, each.default) for each in fields(Calibration)}
-        return Calibration(**{name: float(value) for name, value in given.items()})
+        weights = {standing: content.get(standing.value, {}) for standing in TypeStanding}
+        given = {
+            each.name: float(content[each.name])
+            for each in fields(Calibration)
+            if each.name in content and each.name not in weights
+        }
+        held, lacked = (
+            {str(name): float(weight) for name, weight in weights[standing].items()}
+            for standing in (TypeStanding.HELD, TypeStanding.LACKED)
+        )
+        return Calibration(**given, held=held, lacked=lacked)
     except (AttributeError, TypeError, ValueError, InputError) as error:
         raise FormatError(f"{path}: not a calibration, or damaged ({error})") from None
 
 
 def calibration_text(calibration: Calibration) -> str:
     """Write a calibration as the file of a run has it."""
-    return json_text(asdict(calibration)) + "\n"
+    return (
+        json_text({name: value for name, value in asdict(calibration).items() if value != {}})
+        + "\n"
+    )

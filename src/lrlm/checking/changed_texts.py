@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from lrlm.annotation.streaming import read_in_order
 from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
-from lrlm.checking.judging import StatedDocument, stated
+from lrlm.checking.judging import stated
+from lrlm.checking.statements import StatedDocument
 from lrlm.corpora.linking import Linker, topic_of
 from lrlm.knowledge import TITLE, Topic
 from lrlm.knowledge.schema import Schema, kind_of_name
@@ -14,7 +15,6 @@ from lrlm.models import ScoredDocument
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument, TokenPlaces
 
-_HIDDEN = 0.3
 _CERTAIN = 0.9
 """A mention counts as one of a fact if a model that knows the fact is so sure of it."""
 
@@ -35,6 +35,8 @@ class ChangedText:
     """By place, the type of the fact that is stated there and not known."""
     readings: float
     """Of how many readings the scores are the sum."""
+    is_swapped: bool
+    """Whether a name was swapped; else a fact was hidden."""
 
 
 def stated_facts(run: Run, documents: Sequence[LinkedDocument]) -> list[_Facts]:
@@ -76,18 +78,22 @@ def with_hidden_facts(
     *,
     seed: int,
 ) -> Iterator[ChangedText]:
-    """Hide facts of each document's topic, and read it without them."""
+    """Hide one fact that each document states, and read it without."""
     dice = random.Random(seed)  # noqa: S311
     truths, linked = [], []
     for document, there in zip(documents, facts, strict=True):
         topic = topic_of(document)
-        gone = {id(fact) for fact in topic.relations if dice.random() < _HIDDEN}
-        kept = [fact for fact in topic.relations if id(fact) not in gone]
-        missing = {(fact.type, fact.object) for fact in topic.relations if id(fact) in gone}
+        stated_here = sorted(
+            {(fact.type, fact.object) for fact in topic.relations} & {*there.values()}
+        )
+        if not stated_here:
+            continue
+        hidden = dice.choice(stated_here)
+        kept = [fact for fact in topic.relations if (fact.type, fact.object) != hidden]
         linker = Linker(Topic(topic.id, topic.names, kept), run.link_options)
         linked.append(linker.link_tokens(document.text, document.tokens, id=document.id))
-        truths.append({place: fact[0] for place, fact in there.items() if fact in missing})
-    return _read(run, known, linked, truths)
+        truths.append({place: fact[0] for place, fact in there.items() if fact == hidden})
+    return _read(run, known, linked, truths, is_swapped=False)
 
 
 def with_swapped_names(
@@ -118,7 +124,7 @@ def with_swapped_names(
                 linked.append(Linker(topic, run.link_options).link(text, id=document.id))
                 truths.append({(start, start + len(name)): type_})
                 break
-    return _read(run, known, linked, truths)
+    return _read(run, known, linked, truths, is_swapped=True)
 
 
 def _names_by_type(schema: Schema) -> dict[str, list[str]]:
@@ -137,10 +143,12 @@ def _read(
     known: KnowledgeOfTypes,
     documents: Sequence[LinkedDocument],
     truths: Sequence[Mapping[_Place, str]],
+    *,
+    is_swapped: bool,
 ) -> Iterator[ChangedText]:
     supposed = [with_hypotheses(document, known) for document in documents]
     truth = iter(truths)
     for members, scored in read_in_order(run, supposed, None):
         for document, each in zip(members, scored, strict=True):
             places = run.space.places(document)
-            yield ChangedText(document, places, each, next(truth), run.readings)
+            yield ChangedText(document, places, each, next(truth), run.readings, is_swapped)

@@ -8,7 +8,8 @@ from lrlm.annotation.streaming import improbable, in_their_places, raised, read_
 from lrlm.checking.calibration import Calibration
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
-from lrlm.checking.judging import StatedDocument, calibrated, judge, stated
+from lrlm.checking.judging import calibrated, judge, stated
+from lrlm.checking.statements import StatedDocument
 from lrlm.errors import InputError, LrlmError
 from lrlm.knowledge import Topic
 from lrlm.runs.run import Run

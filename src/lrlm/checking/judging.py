@@ -6,18 +6,19 @@ Shapes: E candidate edges of a document, N its tokens.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 from lrlm.annotation.annotation import Fact, fact_of
 from lrlm.arrays import Doubles, Floats, Integers
-from lrlm.checking.calibration import Calibration, NameStanding
+from lrlm.checking.calibration import Calibration
+from lrlm.checking.circumstances import WORTH_A_LOOK, Circumstances
 from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
 from lrlm.checking.hypotheses import kind_share, schema_for_document
 from lrlm.checking.name_spans import is_doubtful
+from lrlm.checking.statements import StatedDocument, Statement
 from lrlm.knowledge import TITLE
 from lrlm.knowledge.schema import NameKind, Schema, kind_of_name
 from lrlm.lattice import posteriors
@@ -34,28 +35,6 @@ UNCALIBRATED = Calibration()
 _TINY = 1e-300
 _NOT_LISTED = 1e-6
 """What no candidate makes more probable than this is not listed."""
-
-
-class Statement(NamedTuple):
-    """That tokens `[start, end)` state a fact of a type; a known one has an object."""
-
-    start: int
-    end: int
-    type: str
-    object: str | None
-    """None where the fact is not known: its object is what the tokens name."""
-
-
-@dataclass(frozen=True)
-class StatedDocument:
-    """A text with hypotheses, and how probable it is that it states each fact."""
-
-    document: LinkedDocument
-    places: TokenPlaces
-    probabilities: Mapping[Statement, float]
-    """Of all that are not beyond belief."""
-    is_possible: bool
-    """Whether a path gets through the text at all."""
 
 
 def calibrated(
@@ -212,25 +191,19 @@ def judge(
     )
 
 
-def standing_of(name: str, type_: str, schema: Schema) -> NameStanding:
-    """Say what is known of a name, as that of an object of a type."""
-    known = schema.names.get(name)
-    if known is None or not known.types:
-        return NameStanding.UNKNOWN
-    return NameStanding.USUAL if type_ in known.types else NameStanding.ELSEWHERE
-
-
 def _believed(
     stated_document: StatedDocument, schema: Schema, calibration: Calibration
 ) -> Iterator[tuple[Statement, float]]:
     """Say how probable statements are, hypotheses by how often such ones are right."""
-    text, places = stated_document.document.text, stated_document.places
+    circumstances = Circumstances(stated_document, schema)
     for statement, probability in stated_document.probabilities.items():
         if statement.object is not None:
             yield statement, probability
+        elif calibration.weighs_circumstances:
+            if probability >= WORTH_A_LOOK and statement.type != TITLE:
+                yield statement, calibration.weighed(*circumstances.of(statement))
         else:
-            name = text[places.starts[statement.start] : places.ends[statement.end - 1]]
-            standing = standing_of(name, statement.type, schema)
+            standing = circumstances.standing(statement)
             yield statement, calibration.believed(min(probability, 1.0), standing)
 
 

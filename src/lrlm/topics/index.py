@@ -18,6 +18,7 @@ Shapes: E things, F facts, N names found in a text, C candidates.
 import hashlib
 import json
 import math
+import re
 import time
 from array import array
 from collections.abc import Iterable, Iterator
@@ -49,7 +50,7 @@ from lrlm.progress import Progress, silent
 from lrlm.topics.names import NameDictionary, NameDictionaryBuilder, Numbers
 
 FORMAT = "lrlm names"
-VERSION = 1
+VERSION = 2
 FOLDER = ".names"
 """What the names of a folder of facts are kept in, inside of it."""
 
@@ -62,6 +63,8 @@ _LOG_TITLE_SHARE = math.log(0.5)
 _OPENING = 400
 """Characters at the beginning of a text in which names may have other words within."""
 _LONGEST_GAP = 3
+_BEHIND = re.compile(r"\s*(,.*|\([^()]*\))$")
+"""What texts do not write of a name: "Moore, Oklahoma", "Rhine (river)"."""
 _GAPPED = 10.0
 """Nats that such a name speaks for its topic."""
 _TITLES_FIRST = 4
@@ -250,13 +253,14 @@ class TopicIndex:
     def _named_with_gaps(self, text: str) -> dict[int, int]:
         """Find topics whose names are written with more words within: "Joan Marie Jett".
 
-        Each is given with its first place.
+        What a name has in brackets or behind a comma may be missing. Each is given with its first
+        place.
         """
         tokens = cuts_of_text(text[:_OPENING], self.options)[0]
         words = tokens.words
         found: dict[int, int] = {}
         for start, word in enumerate(words):
-            for last in words[start + 2 : start + 2 + _LONGEST_GAP]:
+            for last in words[start + 1 : start + 2 + _LONGEST_GAP]:
                 for each in self.gapped.find([word, last]):
                     for thing in self.gapped.things(each.name).tolist():
                         found.setdefault(thing, tokens.starts[start])
@@ -299,9 +303,10 @@ class _Builder:
         subject = self._number(topic.id, topic.names)
         self._facts[subject] += len(topic.relations)
         for name in topic.names if topic.relations else ():
-            for words in cut_form(name, self._options):
-                if len(words) > 1 and words[0][0].isalnum() and words[-1][0].isalnum():
-                    self._gapped.add((words[0], words[-1]), subject)
+            for written in dict.fromkeys((name, _BEHIND.sub("", name))):
+                for words in cut_form(written, self._options):
+                    if len(words) > 1 and words[0][0].isalnum() and words[-1][0].isalnum():
+                        self._gapped.add((words[0], words[-1]), subject)
         for relation in topic.relations:
             self._objects.append(self._number(relation.object, relation.forms))
             self._subjects.append(subject)

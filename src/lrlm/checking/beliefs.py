@@ -1,0 +1,175 @@
+"""Fit how often hypotheses are right, by the circumstances under which they stand in texts.
+
+A logistic regression for each standing of a type, drawn to zero (L2) as strongly as is best for
+topics that it was not fitted on: texts of one topic stay together.
+
+Shapes: N hypotheses, F circumstances.
+"""
+
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from lrlm.arrays import Doubles
+from lrlm.checking.calibration import Calibration, TypeStanding
+
+_STRENGTHS = (3.0, 10.0, 30.0, 100.0)
+"""How strongly weights are drawn to zero, in hypotheses; circumstances are standardised first."""
+_FOLDS = 5
+_NEVER_NEGATIVE = ("log_odds", "rival")
+"""What is less probable in the lattice is never believed more."""
+_SMALLEST = 1e-3
+_ALWAYS = "always"
+
+
+class Hypothesis(NamedTuple):
+    """What a text may state that the graph does not have, and whether it does."""
+
+    text: int
+    topic: str
+    start: int
+    end: int
+    """Characters."""
+    standing: TypeStanding
+    circumstances: Mapping[str, float]
+    is_right: bool
+    is_swapped: bool
+    """Whether it stands in a text where a name was swapped; else a fact was hidden."""
+
+
+class Fitted(NamedTuple):
+    """A calibration, and how well it did on topics that it was not fitted on."""
+
+    calibration: Calibration
+    f1: float
+
+
+def fitted_beliefs(
+    hypotheses: Sequence[Hypothesis],
+    calibration: Calibration,
+    *,
+    hidden: int,
+    swapped: int,
+    seed: int = 1,
+) -> Fitted:
+    """Fit weights by log loss, and the thresholds with the best F1.
+
+    A type of which the topic has no object can only be right where a fact is hidden, so these
+    hypotheses are taken from texts with hidden facts; others from all texts. `hidden` and
+    `swapped` are how many statements there are to find.
+    """
+    fold_of = _folds(hypotheses, seed)
+    believed_N = np.zeros(len(hypotheses))
+    weights: dict[TypeStanding, dict[str, float]] = {}
+    for standing in TypeStanding:
+        here = [n for n, each in enumerate(hypotheses) if each.standing is standing]
+        weights[standing], believed_N[here] = _fit([hypotheses[n] for n in here], fold_of)
+    judged = apart(hypotheses, believed_N)
+    threshold, f1 = best_threshold([(p, each.is_right) for p, each in judged], hidden + swapped)
+    new = [(p, each.is_right) for p, each in judged if not each.is_swapped]
+    new_threshold, _ = best_threshold(new, hidden)
+    calibration = replace(
+        calibration,
+        threshold=threshold,
+        new_threshold=new_threshold,
+        held=weights[TypeStanding.HELD],
+        lacked=weights[TypeStanding.LACKED],
+    )
+    return Fitted(calibration, f1)
+
+
+def _folds(hypotheses: Iterable[Hypothesis], seed: int) -> dict[str, int]:
+    """Give each topic a number, so that there is about the same number of topics of each."""
+    topics = sorted({each.topic for each in hypotheses})
+    random.Random(seed).shuffle(topics)  # noqa: S311
+    return {topic: number % min(_FOLDS, len(topics)) for number, topic in enumerate(topics)}
+
+
+def _fit(
+    hypotheses: Sequence[Hypothesis], fold_of: Mapping[str, int]
+) -> tuple[dict[str, float], Doubles]:
+    """Give the weights, and what is believed of each hypothesis by those of other topics."""
+    used_N = np.array(
+        [each.standing is TypeStanding.HELD or not each.is_swapped for each in hypotheses],
+        dtype=bool,
+    )
+    if not used_N.any():
+        return {"log_odds": 1.0}, np.array(
+            [expit(each.circumstances.get("log_odds", 0.0)) for each in hypotheses]
+        )
+    names = sorted({name for each in hypotheses for name in each.circumstances})
+    value_NF = np.array(
+        [[each.circumstances.get(name, 0.0) for name in names] for each in hypotheses]
+    )
+    right_N = np.array([each.is_right for each in hypotheses], dtype=float)
+    fold_N = np.array([fold_of[each.topic] for each in hypotheses])
+    best: tuple[float, float, Doubles] | None = None
+    for strength in _STRENGTHS:
+        odds_N = np.zeros(len(hypotheses))
+        for fold in np.unique(fold_N):
+            others_N = used_N & (fold_N != fold)
+            weight_F = _weights(names, value_NF[others_N], right_N[others_N], strength)
+            odds_N[fold_N == fold] = value_NF[fold_N == fold] @ weight_F
+        nats = np.logaddexp(0.0, odds_N[used_N]).sum() - right_N[used_N] @ odds_N[used_N]
+        if best is None or nats < best[0]:
+            best = float(nats), strength, odds_N
+    assert best is not None
+    # What is sure of topics that were fitted is less sure of others, by as much as it was there.
+    odds_N2 = np.column_stack([best[2], np.ones(len(hypotheses))])
+    scale, shift = _weights(("log_odds", _ALWAYS), odds_N2[used_N], right_N[used_N], 1.0).tolist()
+    weight_F = _weights(names, value_NF[used_N], right_N[used_N], best[1])
+    weights = dict(zip(names, (scale * weight_F).tolist(), strict=True))
+    weights[_ALWAYS] = weights.get(_ALWAYS, 0.0) + shift
+    kept = {name: round(each, 3) for name, each in weights.items() if abs(each) >= _SMALLEST}
+    return kept, expit(odds_N2 @ np.array([scale, shift]))
+
+
+def _weights(names: Sequence[str], value_NF: Doubles, right_N: Doubles, strength: float) -> Doubles:
+    """Fit one logistic regression; what always holds is hardly drawn."""
+    if not len(value_NF):
+        return np.array([float(name == "log_odds") for name in names])
+    scale_F = np.maximum(value_NF.std(axis=0), 0.0)
+    drawn_F = np.where(scale_F > 0, strength * scale_F**2, 1.0)
+
+    def loss(weight_F: Doubles) -> tuple[float, Doubles]:
+        odds_N = value_NF @ weight_F
+        nats = np.logaddexp(0.0, odds_N).sum() - right_N @ odds_N
+        slope_F = value_NF.T @ (expit(odds_N) - right_N) + drawn_F * weight_F
+        return nats + 0.5 * (drawn_F * weight_F) @ weight_F, slope_F
+
+    bounds = [(0.0 if name in _NEVER_NEGATIVE else None, None) for name in names]
+    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds)
+    weight_F: Doubles = found.x
+    return weight_F
+
+
+def apart(hypotheses: Sequence[Hypothesis], believed_N: Doubles) -> list[tuple[float, Hypothesis]]:
+    """Give the most believed hypotheses of each text that do not overlap, as a check tells them."""
+    taken: dict[int, list[tuple[int, int]]] = {}
+    kept = []
+    for number in np.argsort(-believed_N, kind="stable").tolist():
+        each = hypotheses[number]
+        there = taken.setdefault(each.text, [])
+        if all(each.end <= start or end <= each.start for start, end in there):
+            there.append((each.start, each.end))
+            kept.append((float(believed_N[number]), each))
+    return kept
+
+
+def best_threshold(judged: Iterable[tuple[float, bool]], expected: int) -> tuple[float, float]:
+    """Say from which probability on findings are best, and the best F1 of all thresholds.
+
+    If probabilities are what they say, F1 is best from half its best value on: a finding that is
+    right less often lowers it. That depends less on chance than where the best one was.
+    """
+    right, best = 0, 0.0
+    for number, (_, is_right) in enumerate(sorted(judged, key=lambda each: -each[0]), start=1):
+        right += is_right
+        best = max(best, 2.0 * right / (number + expected))
+    return math.floor(50.0 * best) / 100.0, best
