@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lrlm.generation.sampler import encode_topic
+from lrlm.generation.encoded_topic import encode_topic
 from lrlm.heads import Choosing
 from lrlm.models import LatentRelationLM, WindowReader
 from lrlm.models.writing import NO_FORM, Limits, Writer, WritingState, Written

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lrlm.corpora import Linker
-from lrlm.generation.sampler import encode_topic
+from lrlm.generation.encoded_topic import encode_topic
 from lrlm.knowledge import Topic
 from lrlm.models import LatentRelationLM, VanillaLM
 from lrlm.models.writing import EncodedTopic

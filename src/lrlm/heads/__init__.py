@@ -12,7 +12,7 @@ from lrlm.heads.copying import (
     VectorsBesideNames,
     VectorTable,
 )
-from lrlm.heads.fit import RelationFit
+from lrlm.heads.fit import RelationFit, with_fit
 from lrlm.heads.name_words import NameWordHead
 from lrlm.heads.naming import NamingScores, ToldTopic, mention_features
 from lrlm.heads.pretrained import (
@@ -64,4 +64,5 @@ __all__ = [
     "mention_features",
     "register_token_layers",
     "taken",
+    "with_fit",
 ]

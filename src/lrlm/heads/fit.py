@@ -5,8 +5,8 @@ whether a name comes next depends on what there is to name: after "born in" a pl
 topic has one. Everything read here is known from the text so far and from the graph. Not in the
 paper.
 
-Shapes: B rows, S places of a row, R relations, D width of states, W width of a relation's vector,
-K features of a name.
+Shapes: X states, B rows, S places of a row, R relations, D width of states, W width of a relation's
+vector, K features of a name.
 """
 
 import torch
@@ -55,3 +55,9 @@ class RelationFit(nn.Module):
         total_BS = scores_BSR.masked_fill(hidden_BSR, -torch.inf).logsumexp(2)
         count_B1 = known_BR.sum(1, keepdim=True).clamp(min=1).to(total_BS.dtype)
         return torch.where(has_any_B1, total_BS - count_B1.log(), 0.0)
+
+
+def with_fit(added_X2: Tensor | None, fit_X: Tensor) -> Tensor:
+    """Add how well relations fit to what is added to the scores of words and relations: (X, 2)."""
+    fit_X2 = torch.stack([torch.zeros_like(fit_X), fit_X], dim=1)
+    return fit_X2 if added_X2 is None else added_X2 + fit_X2
