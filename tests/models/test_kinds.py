@@ -4,6 +4,7 @@ import pytest
 
 from lrlm.backbones import Pretrained
 from lrlm.errors import InputError
+from lrlm.heads import RelationConfig
 from lrlm.models import MODELS, LatentRelationLMPlus, ModelConfig
 from lrlm.runs.sizes import SIZES, load_size
 
@@ -33,9 +34,16 @@ def test_a_language_model_that_does_not_learn_is_refused() -> None:
         config.of_kind("lrlm+")
 
 
+@pytest.mark.parametrize("setting", ["summary", "told"])
+def test_what_is_read_beside_tokens_needs_a_backbone_that_learns(setting: str) -> None:
+    relations = RelationConfig(**{setting: True})
+    with pytest.raises(InputError, match=f"{setting} needs a backbone that learns"):
+        ModelConfig(backbone=Pretrained("somewhere"), relations=relations)
+
+
 def test_names_are_taken_in_one_way_only() -> None:
     with pytest.raises(InputError, match="set one of the two"):
-        load_size("mini", "lstm").model.relations.__class__(names=True, beside_names=True)
+        RelationConfig(names=True, beside_names=True)
 
 
 def test_all_kinds_are_known_by_their_names() -> None:

@@ -76,11 +76,12 @@ class ModelConfig:
             raise InputError(f"there is no model {self.kind!r}; there are: {', '.join(MODELS)}")
         check_range("model.positions", self.positions, 1, WIDEST)
         check_range("model.position_size", self.position_size, 1, WIDEST)
-        if self.relations.told and not self.backbone.learns:
-            raise InputError(
-                "model.relations.told needs a backbone that learns: one that does not would read"
-                " vectors that it has never seen"
-            )
+        for name in ("summary", "told"):
+            if getattr(self.relations, name) and not self.backbone.learns:
+                raise InputError(
+                    f"model.relations.{name} needs a backbone that learns: one that does not would"
+                    " read vectors that it has never seen"
+                )
         if self.facts_in_context and not self.model.can_read_facts:
             raise InputError(
                 f"model.facts_in_context is for models that copy names, not for {self.kind}; the"
