@@ -110,9 +110,8 @@ def test_all_annotated_texts_of_nklm_sum_to_one(backbone: str, topic: Topic) -> 
         for derivation in found.derivations
         if derivation and all(token.is_copy or token.relation < 0 for token in derivation)
     ]
-    scores = document_nats(
-        model, collator().windows([as_document(tokens, topic) for tokens in written])
-    )
+    windows = collator(parts=model.reads).windows([as_document(each, topic) for each in written])
+    scores = document_nats(model, windows)
     end_with_a_fact = 0
     for tokens, nats in zip(written, scores.nats_B.tolist(), strict=True):
         probability = found.derivations[tokens]
