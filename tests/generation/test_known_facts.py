@@ -216,6 +216,22 @@ def test_a_stream_is_the_first_sample() -> None:
             assert tuple(stream(run, POOR, options, seed=seed, schema=SCHEMA)) == whole.pieces
 
 
+@pytest.mark.parametrize("known_facts_only", [True, False])
+def test_a_stream_that_nobody_wants_ends(*, known_facts_only: bool) -> None:
+    asked = 0
+
+    def check() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise TimeoutError
+
+    options = GenerationOptions(known_facts_only=known_facts_only, min_length=20)
+    with pytest.raises(TimeoutError):
+        list(stream(toy_run("lrlm"), POOR, options, seed=1, schema=SCHEMA, check=check))
+    assert asked == 3
+
+
 class Scripted:
     """Writes drafts of which it is known what will be rejected."""
 

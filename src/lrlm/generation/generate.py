@@ -53,21 +53,24 @@ def stream(
     *,
     seed: int,
     schema: Schema | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[Piece]:
     """Write one text, and give each piece as soon as it will stay: the first sample of its seed.
 
-    Where the text may be rejected, that is when it was not: all of them come at the end.
+    Where the text may be rejected, that is when it was not: all of them come at the end. `check` is
+    called for every token, as in `generate`.
     """
     sampler = Sampler(run, topic, options, seed, schema=schema)
     draft = sampler.begin_text()
     if draft.text.prompt is not None:
         yield draft.text.prompt
     if sampler.may_reject:
-        (draft,) = write_texts(sampler, options, 1, check=lambda: None)
+        (draft,) = write_texts(sampler, options, 1, check=check)
         yield from draft.pieces
         return
     given = 0
     for _, token in sampler.tokens(1):
+        check()
         draft.add(token)
         yield from draft.pieces[given:]
         given = len(draft.pieces)

@@ -223,7 +223,9 @@ class Desk:
         model = self.explorer.model(asked.model)
         topic = await self.topic(asked.topic)
         job = self._writers.stream(
-            lambda _: write_piecewise(model, topic, asked.options(), seed=asked.seed)
+            lambda order: write_piecewise(
+                model, topic, asked.options(), seed=asked.seed, check=order.check
+            )
         )
         async for piece in job:
             yield piece

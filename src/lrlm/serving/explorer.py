@@ -206,10 +206,11 @@ def write(
 
 
 def write_piecewise(
-    model: Model, topic: Topic, options: dict[str, Any], *, seed: int
+    model: Model, topic: Topic, options: dict[str, Any], *, seed: int, check: Callable[[], None]
 ) -> Iterator[Piece]:
-    """Generate one text, piece by piece."""
-    return stream(model.run, topic, options_of(options), seed=seed, schema=model.schema)
+    """Generate one text, piece by piece; `check` ends work that nobody wants, by an error."""
+    wished = options_of(options)
+    return stream(model.run, topic, wished, seed=seed, schema=model.schema, check=check)
 
 
 def written_to_dict(

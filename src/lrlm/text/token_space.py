@@ -275,7 +275,10 @@ class TokenSpace(ABC):
     def word_ids(self, words: Sequence[str]) -> list[int]:
         """Give the token of each word, where tokens are words; one without an id has `<unk>`."""
         del words
-        raise InputError("these tokens are not words")
+        raise InputError(
+            "single words of names can be taken only where every token is a word, and these tokens"
+            " are parts of words; leave out model.relations.name_words"
+        )
 
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:

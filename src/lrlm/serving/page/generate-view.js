@@ -9,7 +9,7 @@ import { formsOf } from "./topic-view.js";
 
 const DEFAULTS = {
   seed: 0, temperature: 0.6, top_k: null, top_p: null, min_length: 1, max_length: 100, max_uses: null,
-  greedy: false, only_known_names: false, known_facts_only: true, prompt: "", must_use: "",
+  greedy: false, only_known_names: false, known_facts_only: false, prompt: "", must_use: "",
 };
 
 const PIECE_TITLES = { spelled: "spelled letter by letter", "name word": "a single word of one of the topic's names" };
@@ -73,7 +73,7 @@ for piece in text.pieces:
         field("Must use", inputs.must_use, "relations, separated by |")),
       make("label", { class: "check" }, inputs.greedy, " Always the most probable choice"),
       make("label", { class: "check" }, inputs.only_known_names, " Invent no names"),
-      make("label", { class: "check" }, inputs.known_facts_only, " State known facts only")),
+      make("label", { class: "check" }, inputs.known_facts_only, " State known facts only; the text appears when it is whole")),
     make("div", { class: "row" }, parts.write, parts.another, parts.stop),
     make("div", { class: "paper" }, parts.text),
     parts.summary,
@@ -118,9 +118,9 @@ export function show(changed) {
 function bodyOf(options) {
   const body = {
     model: state.model, topic: asGiven(state.topic), seed: options.seed, max_length: options.max_length,
-    temperature: options.temperature,
+    temperature: options.temperature, known_facts_only: options.known_facts_only,
   };
-  for (const name of ["top_k", "top_p", "min_length", "max_uses", "greedy", "only_known_names", "known_facts_only", "prompt"]) {
+  for (const name of ["top_k", "top_p", "min_length", "max_uses", "greedy", "only_known_names", "prompt"]) {
     if (options[name] !== DEFAULTS[name]) body[name] = options[name];
   }
   const wishes = formsOf(options.must_use);
