@@ -2,7 +2,8 @@
 
     python -m benchmarks.checking [--run RUN] [--backward RUN] [--corpus DIR] [--split test]
                                   [--limit N] [--seed 1] [--hidden 0.2] [--threshold P]
-                                  [--fit SPLIT] [--list N]
+                                  [--fit SPLIT] [--fit-texts N] [--rounds 1] [--no-speed]
+                                  [--list N]
 
 Texts of a corpus with gold mentions are read in three ways:
 
@@ -12,13 +13,16 @@ Texts of a corpus with gold mentions are read in three ways:
 - *hidden*: facts are taken out of the topic, a share of them (--hidden 0.2) or one that the text
   states (--hidden 0). Found are the mentions of these facts, with their type.
 
+With --rounds, each text is changed several times, mostly in other ways: where texts are few, chance
+alone makes calibration errors large.
+
 What is usual for types, and what things are called, is known from the training topics alone, so
 nothing that is hidden is known. The baselines find the same names. One takes the type that objects
 of that name most often have (*string*), one the most frequent type for a name of that kind
 (*kind*), one the type whose name stands nearest in the sentence (*word*). Without a corpus,
 miniworld is generated; without a run, the model that comes with lrlm is used. With --fit, the
-calibration is fitted first, on two hundred texts of a split; where that is the split of the cases,
-these are left out there.
+calibration is fitted first, on two hundred texts of a split and six hundred training texts; where
+that is the split of the cases, it is fitted on one half of its topics, and the other is checked.
 """
 
 import argparse
@@ -36,7 +40,8 @@ from lrlm.annotation.annotate import annotate
 from lrlm.batching.encoding import type_name
 from lrlm.checking.calibration import calibration_of
 from lrlm.checking.check import Checker
-from lrlm.checking.fitting import fit_calibration, sample
+from lrlm.checking.fitting import fit_calibration
+from lrlm.checking.fitting_texts import TrainingTexts, sample
 from lrlm.checking.hypotheses import KnowledgeOfTypes
 from lrlm.checking.name_spans import name_spans, span_text
 from lrlm.corpora import Corpus, LinkedDocument, topic_of
@@ -206,6 +211,12 @@ def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
     return sum(gaps) / max(len(judged), 1)
 
 
+def one_half(documents: Iterable[LinkedDocument], seed: int) -> set[str]:
+    """Draw half of the topics."""
+    topics = sorted({document.topic for document in documents})
+    return set(random.Random(seed).sample(topics, len(topics) // 2))
+
+
 class Baselines:
     """Simple ways to say which type a name in a text is of."""
 
@@ -336,6 +347,13 @@ def main() -> None:
     parser.add_argument("--hidden", type=float, default=0.2, help="share of hidden facts; 0: one")
     parser.add_argument("--threshold", type=float, help="else the fitted one, or one half")
     parser.add_argument("--fit", help="fit the calibration on this split first")
+    parser.add_argument(
+        "--fit-texts",
+        type=int,
+        help="fit on so many texts, and on three times as many training texts",
+    )
+    parser.add_argument("--no-speed", action="store_true", help="do not measure how fast it is")
+    parser.add_argument("--rounds", type=int, default=1, help="change each text so many times")
     parser.add_argument("--list", type=int, default=0, help="faults to show")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -348,16 +366,24 @@ def main() -> None:
         )
         documents = list(corpus.documents(given.split))
         world = list({each.topic: topic_of(each) for each in corpus.documents("train")}.values())
-        fitted_on = sample(corpus.documents(given.fit), seed=given.seed) if given.fit else []
-    if given.fit == given.split:
-        seen = {document.id for document in fitted_on}
-        documents = [document for document in documents if document.id not in seen]
+        fitted_on = list(corpus.documents(given.fit)) if given.fit else []
+        if given.fit == given.split:
+            apart = one_half(documents, given.seed)
+            fitted_on = [document for document in documents if document.topic in apart]
+            documents = [document for document in documents if document.topic not in apart]
+        fitted_on = sample(fitted_on, seed=given.seed)
+        training = TrainingTexts.of(corpus, world, seed=given.seed) if given.fit else None
+    if given.fit_texts is not None and training is not None:
+        dice, most = random.Random(given.seed), given.fit_texts
+        fitted_on = dice.sample(fitted_on, min(most, len(fitted_on)))
+        drawn = dice.sample(training.documents, min(3 * most, len(training.documents)))
+        training = TrainingTexts(drawn, training.topics)
     if given.limit is not None:
         documents = random.Random(given.seed).sample(documents, min(given.limit, len(documents)))
     known = KnowledgeOfTypes.of(Schema.of(world))  # nothing of the topics that are checked
     calibration = calibration_of(run)
     if fitted_on:
-        calibration = fit_calibration(run, known, fitted_on, seed=given.seed)
+        calibration = fit_calibration(run, known, fitted_on, training=training, seed=given.seed)
         print(f"fitted on {len(fitted_on):,} texts: {calibration}")
     threshold = calibration.threshold if given.threshold is None else given.threshold
     least = min(0.05, threshold, calibration.new_threshold)
@@ -369,12 +395,16 @@ def main() -> None:
     for fault in faults[: given.list]:
         print(f"    {fault}")
     new_threshold = calibration.new_threshold if given.threshold is None else given.threshold
-    for name, cases, least in (
-        ("swapped", list(swapped(documents, world, given.seed)), threshold),
-        ("hidden", list(hidden(documents, given.hidden, given.seed)), new_threshold),
-    ):
+    seeds = range(given.seed, given.seed + given.rounds)
+    swaps = [case for seed in seeds for case in swapped(documents, world, seed)]
+    gaps = [case for seed in seeds for case in hidden(documents, given.hidden, seed)]
+    for name, cases, least in (("swapped", swaps, threshold), ("hidden", gaps, new_threshold)):
         compare(checker, baselines, name, cases, least, given.list)
-    speed(checker, documents[:100])
+    # The fit is told that either may happen to a text, so that is what its probabilities mean.
+    together, _, _ = check(checker, [*swaps, *gaps], threshold)
+    print(f"swapped and hidden together, from {threshold}: {together}")
+    if not given.no_speed:
+        speed(checker, documents[:100])
 
 
 if __name__ == "__main__":

@@ -108,10 +108,11 @@ def measure(
         begun = time.perf_counter()
         ranking = model.topics(article.text, index, limit=64)
         seconds += time.perf_counter() - begun
-        uniform = model.topics(article.text, index, prior={}, temperature=1.0)
+        # What `prior={}` and `temperature=1.0` put first: candidates do not depend on either.
+        likely = max(ranking.matches, key=lambda match: match.log_prob, default=None)
         guessed = {
             "found": ranking.matches[0].id if ranking.matches else None,
-            "found, uniform prior": uniform.matches[0].id if uniform.matches else None,
+            "found, likelihoods alone": None if likely is None else likely.id,
             **{name: guess(index, article.text) for name, guess in GUESSES.items()},
         }
         for name, found in guessed.items():

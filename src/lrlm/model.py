@@ -16,6 +16,7 @@ from lrlm.checking.calibration import Calibration, calibration_of
 from lrlm.checking.check import THRESHOLD, Checker
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.fitting import fit_calibration, save_calibration
+from lrlm.checking.fitting_texts import TrainingTexts
 from lrlm.checking.hypotheses import KnowledgeOfTypes
 from lrlm.corpora import LONGEST, Corpus, LinkedDocument
 from lrlm.errors import InputError
@@ -180,7 +181,8 @@ class Model:
         `graph` is a `KnowledgeGraph`, a `Corpus` or some topics. Candidates are the topics that
         are named in the text, or names of whose objects are; so many `candidates` that the names
         speak for most are ranked by P(text | topic), which is exact, and the prior. `prior` gives
-        topics weights, by id or by a function of the topic and the text; without it all are alike.
+        topics weights, by id or by a function of the topic and the text; without one, the opening
+        of the text and the names in it speak for topics. `prior={}` makes all topics alike.
 
         >>> sweden = lrlm.Topic("Sweden", relations=[lrlm.Relation("capital", "Stockholm")])
         >>> ranking = model.topics("Its capital is Stockholm.", [topic, sweden])
@@ -381,15 +383,19 @@ class Model:
     def calibrate(self, corpus: Corpus, *, split: str = "valid", save: bool = False) -> Calibration:
         """Fit what it takes to believe a statement that the graph does not know, for `check`.
 
-        Facts of texts of a split are hidden, and should be found again. The result is an argument
-        of `check`; with `save` it is kept in the folder of the run, where `check` finds it.
+        Facts of texts of a split are hidden, and should be found again. If the run was trained on
+        this corpus, its training texts are changed so too: they are about many more topics. The
+        result is an argument of `check`; with `save` it is kept in the folder of the run, where
+        `check` finds it.
 
         >>> fitted = model.calibrate(lrlm.Corpus.open("corpus"))
         >>> 0 <= fitted.doubt <= 16
         True
         """
         known = self._checker(None, THRESHOLD, None).known
-        fitted = fit_calibration(self.run, known, corpus.documents(split))
+        is_trained_on = corpus.fingerprint == self.run.corpus_fingerprint
+        training = TrainingTexts.of(corpus, corpus.topics()) if is_trained_on else None
+        fitted = fit_calibration(self.run, known, corpus.documents(split), training=training)
         if save:
             save_calibration(self.run, fitted)
         return fitted

@@ -39,13 +39,32 @@ def test_what_stands_before_each_place_is_counted(text: list[str]) -> None:
         assert goes_on == (place > 0 and any(first == text[place - 1] for first, _ in pairs))
 
 
+@given(WORDS)
+def test_words_that_complete_a_name_are_told(text: list[str]) -> None:
+    topic = words_of(TOPIC)
+    names = {form for relation in link("v").relations for form in relation.forms}
+    for reader, read, wanted in (
+        (NameWords.of(topic, text), text, names),
+        (NameWords.of(topic, text).turned(), text[::-1], {name[::-1] for name in names}),
+    ):
+        completes = [
+            [
+                any((*read[:place], word)[-len(name) :] == name for name in wanted)
+                for word in reader.topic.words
+            ]
+            for place in range(len(read) + 1)
+        ]
+        assert reader.is_open_N.tolist() == [not all(row) for row in completes]
+        assert reader.completes_MK.tolist() == [completes[at] for at in reader.place_M.tolist()]
+
+
 def test_the_words_of_the_topic_itself_come_first_and_marks_are_none() -> None:
     topic = words_of(
         Topic("t", names=["Green Bay"], relations=[Relation("r", "x", ["Dr. No , Inc", "Bay"])])
     )
     assert topic.words[:2] == ("Green", "Bay")
     assert "," not in topic.words
-    traits = dict(zip(topic.words, topic.traits_KT.tolist(), strict=True))
+    traits = dict(zip(topic.words, topic.traits_KJ.tolist(), strict=True))
     is_title, begins, ends, alone = 0, 1, 2, 3
     assert traits["Green"][is_title] == traits["Green"][begins] == 1
     assert traits["Green"][ends] == 0

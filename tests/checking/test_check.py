@@ -11,6 +11,7 @@ from lrlm import BadText, CheckedText, Model, Relation, Topic
 from lrlm.checking.calibration import CALIBRATION, Calibration, calibration_of
 from lrlm.checking.check import Checker
 from lrlm.checking.fitting import fit_calibration, save_calibration
+from lrlm.checking.fitting_texts import TrainingTexts
 from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
 from lrlm.checking.judging import calibrated, stated
 from lrlm.corpora import link
@@ -172,8 +173,9 @@ def test_the_calibration_of_a_run_is_fitted_and_kept(tmp_path: Path, model: Mode
     (tmp_path / CALIBRATION).write_text('{"log_odds": "many"}')
     with pytest.raises(FormatError, match=CALIBRATION):
         calibration_of(elsewhere)
-    with pytest.raises(InputError, match="nothing can be fitted"):
-        fit_calibration(model.run, known, [link("it rains", Topic("T"))])
+    for training in (None, TrainingTexts(documents, ())):  # those of training do not suffice
+        with pytest.raises(InputError, match="nothing can be fitted"):
+            fit_calibration(model.run, known, [link("it rains", Topic("T"))], training=training)
 
 
 def test_open_relations_on_subwords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

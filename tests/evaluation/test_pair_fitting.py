@@ -53,6 +53,22 @@ def test_the_document_stays_as_it_was_but_for_them() -> None:
     assert not own & {(relation.type, relation.object) for relation in added}
 
 
+def test_a_rival_is_called_by_its_own_type() -> None:
+    named = Topic(
+        "Norway",
+        names=["Norway"],
+        relations=[
+            Relation("P38", "krone", label="currency"),
+            Relation("P30", "Europe", label="continent"),
+        ],
+    )
+    changed, facts = with_rivals(link("Norway is in Europe and has the krone.", named))
+    assert len(facts) == 2
+    labels = {"P38": "currency", "P30": "continent", "@title": "@title"}
+    assert len(changed.relations) == 5
+    assert all(each.label == labels[each.type] for each in changed.relations)
+
+
 @pytest.mark.parametrize("text", ["Nothing is named here.", "Norway is Norway.", "Oslo."])
 def test_a_text_without_sure_names_has_no_contest(text: str) -> None:
     document = link(text, TOPIC)

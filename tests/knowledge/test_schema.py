@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from lrlm.corpora.open_relations import lacking_relations
 from lrlm.errors import FormatError
 from lrlm.knowledge import Relation, Topic
 from lrlm.knowledge.schema import NameKind, Schema, kind_of_name
+from lrlm.text import LinkableRelation
 
 
 def country(name: str, capital: str, *neighbours: str) -> Topic:
@@ -104,3 +106,23 @@ def test_of_two_schemas_the_second_counts() -> None:
     both = Schema.of(COUNTRIES).updated(Schema.of([*COUNTRIES[:2], *RIVERS]))
     assert both.types["capital"].topics == 2
     assert "length" in both.types
+
+
+LABELLED = [
+    Topic(each, relations=[Relation("P36", f"{each} City", label="capital"), Relation("in", "x")])
+    for each in ("Norway", "Sweden")
+]
+
+
+def test_what_types_are_called_is_kept(tmp_path: Path) -> None:
+    schema = Schema.of(LABELLED)
+    (tmp_path / "schema.json").write_text(schema.to_json())
+    for each in (schema, Schema.open(tmp_path / "schema.json")):
+        labels = {type_: known.label for type_, known in each.types.items()}
+        assert labels == {"P36": "capital", "in": ""}
+
+
+def test_open_relations_of_types_that_a_topic_lacks_are_called_by_their_names() -> None:
+    known = LinkableRelation("in", "x", (("x",),), ("x",))
+    lacking = lacking_relations([known], Schema.of(LABELLED))
+    assert {each.type: each.label for each in lacking} == {"P36": "capital"}

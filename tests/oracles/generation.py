@@ -209,9 +209,16 @@ def _name_word_chances(
         for form in its
         for first, second in itertools.pairwise(form)
     }
+    names = {form[::-1] if backward else form for its in forms for form in its}
+    allowed = [
+        not any((*prefix[len(prefix) - len(name) + 1 :], word) == name for name in names)
+        for word in words
+    ]
     last = prefix[-1] if prefix else None
     goes_on = torch.tensor([any(first == last for first, _ in pairs)])
-    log_vocabulary, log_name = model.name_words.log_shares(state_1D, goes_on, told.mask_BK.any(1))
+    log_vocabulary, log_name = model.name_words.log_shares(
+        state_1D, goes_on, torch.tensor([any(allowed)])
+    )
     if not words:
         return log_vocabulary, {}
     times = [prefix.count(word) for word in words]
@@ -220,7 +227,7 @@ def _name_word_chances(
         state_1D[:, None],
         told.features_BKW,
         model.vectors_of_words(told.ids_BK, told.mask_BK),
-        told.mask_BK,
+        torch.tensor([[allowed]]),
         follows_BSK=torch.tensor([[[(last, word) in pairs for word in words]]]),
         times_BSK=torch.tensor([[times]]),
         since_BSK=torch.tensor([[since]]),

@@ -6,6 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lrlm.models import MODELS
 from lrlm.report.page_figures import page_figure, run_colour, run_colours_style, run_key
 from lrlm.report.plots import MOST_POINTS, logarithmic_ticks, loss_lines, validation_lines
 from lrlm.report.run_looks import run_looks
@@ -13,6 +14,7 @@ from lrlm.runs.learning_curve import LearningCurve, LossPoint
 from tests.report.test_evaluation_tables import result
 from tests.report.test_study_page import CURVE
 
+EVERY_LOOK = run_looks([result(kind, 9.0) for kind in MODELS])
 LOOKS = run_looks([result("vanilla", 9.0), result("lrlm", 9.0)])
 COLOURS = [run_colour(0), run_colour(1)]
 
@@ -52,6 +54,10 @@ def test_runs_have_a_colour_on_light_and_on_dark_ground() -> None:
     assert f"--run1: {LOOKS[1].light};" in style
     assert f"--run1: {LOOKS[1].dark};" in style.partition("dark")[2]
     assert "var(--run1)" in run_key(1, LOOKS[1])
+
+
+def test_the_legend_knows_the_marker_of_every_model() -> None:
+    assert len({run_key(0, look) for look in EVERY_LOOK}) == len(EVERY_LOOK)
 
 
 @given(st.floats(1, 1e6), st.floats(1.02, 1e4))

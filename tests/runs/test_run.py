@@ -291,3 +291,23 @@ def test_a_run_is_resumed_with_the_configuration_it_was_started_with(
     longer = replace(config, training=replace(config.training, epochs=2))
     second = train(corpus, tmp_path / "run", config=longer, resume=True, features_cache=cache)
     assert second.position.updates == 2 * first.position.updates
+
+
+def test_training_can_begin_with_what_is_known_of_words(corpus: Path, tmp_path: Path) -> None:
+    run_training(corpus, tmp_path / "run", "model.words.informed=true", "training.epochs=1")
+    setup = Run.open(tmp_path / "run").setup
+    counts = torch.tensor(setup.space.counts or ()) + 0.5
+    torch.manual_seed(1)
+    first = setup.first_model().words
+    torch.manual_seed(1)
+    fresh = setup.new_model().words
+    assert torch.allclose(first.get_parameter("biases.0"), (counts / counts.sum()).log())
+    assert not fresh.get_parameter("biases.0").any()
+
+
+def test_what_is_known_of_words_must_be_there(corpus: Path, tmp_path: Path) -> None:
+    run_training(corpus, tmp_path / "run", "model.words.informed=true", "training.epochs=1")
+    setup = Run.open(tmp_path / "run").setup
+    without = replace(setup, features=replace(setup.features, featuriser=None))
+    with pytest.raises(InputError, match="set it to false"):
+        without.first_model()

@@ -162,3 +162,16 @@ def test_bad_input_is_one_line(
 def test_a_model_without_knowledge_cannot_tell_topics_apart() -> None:
     with pytest.raises(InputError, match="as probable about one topic as about another"):
         Model(toy_run("vanilla")).topics("a b", [TOPIC])
+
+
+def test_that_topics_have_many_facts_does_not_speak_for_no_topic(model: Model) -> None:
+    def rich(id_: str, capital: str) -> Topic:
+        others = [Relation("borders", f"{id_} neighbour {n}") for n in range(300)]
+        return Topic(id_, relations=[Relation("capital", capital), *others])
+
+    norway, sweden = rich("Norway", "Oslo"), rich("Sweden", "Ystad")
+    ranking = model.topics("Its capital is Oslo.", [norway, sweden])
+    assert ranking.best is not None
+    assert ranking.best.id == "Norway"
+    alone = model.topics("Its capital is Oslo.", [norway])
+    assert alone.best is not None

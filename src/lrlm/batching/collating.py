@@ -5,8 +5,8 @@ of the whole. Where it is cut depends on the document alone, never on the batch 
 
 Shapes: B rows (documents of the window), T tokens, R relations of a row, E candidate edges,
 S places of a row where edges start, Q (place, relation) pairs whose form is chosen, F forms of
-those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, K words of
-the names of a row's topic, V those of all rows, D width of states.
+those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, D width of
+states.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from lrlm.arrays import UNSEEN, Integers
 from lrlm.batching.encoding import NOT_A_FACT, EncodedDocument, FormFeaturiser, Parts
-from lrlm.batching.name_words import NO_WORD, WORD_TRAITS
+from lrlm.batching.name_words import words_of_names
 from lrlm.batching.naming import first_forms
 from lrlm.batching.windows import (
     Edges,
@@ -32,6 +32,7 @@ from lrlm.batching.windows import (
     TopicRelations,
     Window,
     WordsOfNames,
+    padded,
 )
 from lrlm.errors import InputError
 
@@ -180,7 +181,7 @@ class Collator:
             annotation=(
                 self._annotation(documents, pieces, shape) if Parts.COPIES in parts else None
             ),
-            preface_BP=_padded(prefaces, self._end_id) if prefaces else None,
+            preface_BP=padded(prefaces, self._end_id) if prefaces else None,
             preface_lengths_B=(
                 torch.tensor([len(preface) for preface in prefaces]) if prefaces else None
             ),
@@ -190,9 +191,7 @@ class Collator:
                 else None
             ),
             named_BTR=_named(documents, pieces) if Parts.NAMED in parts else None,
-            name_words=(
-                self._name_words(documents, pieces, shape[1]) if Parts.NAME_WORDS in parts else None
-            ),
+            name_words=(self._name_words(documents, pieces) if Parts.NAME_WORDS in parts else None),
             kept=_kept(documents, pieces) if is_kept else None,
         )
 
@@ -209,7 +208,7 @@ class Collator:
         start_E, end_E, relation_E, form_E = np.concatenate(edges).T
         places, place_of_edge = np.unique(np.stack([row_E, start_E]), axis=1, return_inverse=True)
         first_place_B = np.searchsorted(places[0], np.arange(len(documents) + 1))
-        place_BS = _padded(
+        place_BS = padded(
             [places[1, first:last] for first, last in pairwise(first_place_B)],
             0,
         )
@@ -247,9 +246,9 @@ class Collator:
         types = [document.types_R for document in documents]
         objects = [document.objects_R for document in documents]
         return TopicRelations(
-            types_BR=_padded(types, UNSEEN),
-            objects_BR=_padded(objects, UNSEEN),
-            mask_BR=_padded([np.ones_like(each.types_R) for each in documents], 0).bool(),
+            types_BR=padded(types, UNSEEN),
+            objects_BR=padded(objects, UNSEEN),
+            mask_BR=padded([np.ones_like(each.types_R) for each in documents], 0).bool(),
             names=self._names(documents) if Parts.NAMES in self._parts else None,
             open_BR=_open_relations(documents),
             unnamed_BR=_unnamed(documents) if Parts.NAMED in self._parts else None,
@@ -261,65 +260,19 @@ class Collator:
         types = [names.numbers(document.type_names_R) for document in documents]
         objects = [names.numbers(forms[0] for forms in each.forms_R) for each in documents]
         return RelationNames(
-            _padded(types, 0),
-            _padded(objects, 0),
+            padded(types, 0),
+            padded(objects, 0),
             torch.from_numpy(self._featuriser.vectors(names.listed)),
         )
 
     def _name_words(
-        self, documents: list[EncodedDocument], pieces: list[tuple[int, int]], tokens: int
+        self, documents: list[EncodedDocument], pieces: list[tuple[int, int]]
     ) -> WordsOfNames:
         """Say where the words of names stand in a window, and what stands before them."""
-        rows = [document.name_words for document in documents]
-        assert all(row is not None for row in rows), "the encoder serves another model"
-        found = [row for row in rows if row is not None]
-        words = max(len(each.topic.words) for each in found)
-        places = []
-        for each, (start, end) in zip(found, pieces, strict=True):
-            first, last = np.searchsorted(each.place_M, (start, end))
-            places.append(slice(first, last))
-        most = max(place.stop - place.start for place in places)
-        listed = [(word,) for each in found for word in each.topic.words]
-        vectors_VW = self._featuriser.vectors(listed)
-        features_BKW = np.zeros(
-            (len(found), words, vectors_VW.shape[1] + WORD_TRAITS), dtype=np.float32
-        )
-        follows_BSK = np.zeros((len(found), most, words), dtype=bool)
-        times_BSK, since_BSK = np.zeros((2, len(found), most, words), dtype=np.int32)
-        goes_on_BT = np.zeros((len(found), tokens), dtype=bool)
-        done = 0
-        for row, (each, place, (start, end)) in enumerate(zip(found, places, pieces, strict=True)):
-            own, here = len(each.topic.words), place.stop - place.start
-            features_BKW[row, :own, : vectors_VW.shape[1]] = vectors_VW[done : done + own]
-            features_BKW[row, :own, vectors_VW.shape[1] :] = each.topic.traits_KT
-            done += own
-            for padded_BSK, history_MK in zip(
-                (follows_BSK, times_BSK, since_BSK), each.history, strict=True
-            ):
-                padded_BSK[row, :here, :own] = history_MK[place]
-            goes_on_BT[row, : end - start] = each.goes_on_N[start:end]
-        return WordsOfNames(
-            ids_BK=_padded([each.topic.ids_K for each in found], self._end_id),
-            features_BKW=torch.from_numpy(features_BKW),
-            mask_BK=_padded([np.ones_like(each.topic.ids_K) for each in found], 0).bool(),
-            place_BS=_padded(
-                [
-                    each.place_M[place] - start
-                    for each, place, (start, _) in zip(found, places, pieces, strict=True)
-                ],
-                0,
-            ),
-            word_BS=_padded(
-                [
-                    each.word_N[each.place_M[place]]
-                    for each, place in zip(found, places, strict=True)
-                ],
-                NO_WORD,
-            ),
-            follows_BSK=torch.from_numpy(follows_BSK),
-            so_far=NamesSoFar(torch.from_numpy(times_BSK), torch.from_numpy(since_BSK)),
-            goes_on_BT=torch.from_numpy(goes_on_BT),
-        )
+        rows = [each.name_words for each in documents if each.name_words is not None]
+        assert len(rows) == len(documents), "the encoder serves another model"
+        listed = [(word,) for row in rows for word in row.topic.words]
+        return words_of_names(rows, pieces, self._featuriser.vectors(listed), self._end_id)
 
     def _annotation(
         self,
@@ -391,7 +344,7 @@ def _open_relations(documents: list[EncodedDocument]) -> Tensor | None:
         np.zeros_like(each.types_R) if each.open_R is None else each.open_R.astype(np.int64)
         for each in documents
     ]
-    return _padded(rows, 0).bool()
+    return padded(rows, 0).bool()
 
 
 def _unnamed(documents: list[EncodedDocument]) -> Tensor:
@@ -402,7 +355,7 @@ def _unnamed(documents: list[EncodedDocument]) -> Tensor:
         unnamed_R[:1] = 0
         unnamed_R[document.edges_E4[:, 2]] = 0
         rows.append(unnamed_R)
-    return _padded(rows, 0).bool()
+    return padded(rows, 0).bool()
 
 
 def _named(documents: list[EncodedDocument], pieces: list[tuple[int, int]]) -> NamesSoFar:
@@ -471,11 +424,3 @@ def _check_ids(document: EncodedDocument, limits: IdLimits) -> None:
                 f"the document {document.id!r} has the {what} id {wrong}, but this model knows"
                 f" {count:,} of them; was it encoded for another model?"
             )
-
-
-def _padded(arrays: list[Integers], padding: int) -> Tensor:
-    """Stack arrays of different lengths, filling up with a value."""
-    stacked = np.full((len(arrays), max(map(len, arrays), default=0)), padding, dtype=np.int64)
-    for row, array in enumerate(arrays):
-        stacked[row, : len(array)] = array
-    return torch.from_numpy(stacked)

@@ -3,19 +3,24 @@
 A word counts where it stands in the text, however it was made, so what is said here is known from
 the text so far and from the graph, and is the same for all ways to cut the text into segments.
 
-Shapes: N tokens of a document, K distinct words of a topic's names, M places where one stands, T
-traits of a word.
+A single word may be taken from a name unless it completes one: whole names are copied.
+
+Shapes: N tokens of a document, K distinct words of a topic's names, M places where one stands, J
+traits of a word; of a window, B rows, T tokens, S places of a row where such a word stands, V words
+of the names of all rows, W width of their vectors.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import torch
 
 from lrlm.arrays import Booleans, Floats, Integers
+from lrlm.batching.windows import NamesSoFar, WordsOfNames, padded
 from lrlm.knowledge import TITLE
 from lrlm.text import LinkableRelation
 
@@ -26,7 +31,7 @@ MOST_NAME_WORDS = 400
 """Words of the names of one topic; those of a topic with thousands of facts are cut off here."""
 
 WORD_TRAITS = 8
-"""T, what is told of a word of a name."""
+"""J, what is told of a word of a name."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,12 @@ class TopicWords:
     words: tuple[str, ...]
     ids_K: Integers
     """Their tokens; words without an id of their own have that of `<unk>`."""
-    traits_KT: Floats
+    traits_KJ: Floats
     """Where in names they stand, and what they look like."""
     follows_KK: Booleans
     """Whether, in some name, the second word comes right after the first, as a text is read."""
+    names: tuple[tuple[str, ...], ...]
+    """The names themselves, as a text is read."""
 
     @classmethod
     def of(
@@ -59,14 +66,14 @@ class TopicWords:
         words = tuple(listed)[:MOST_NAME_WORDS]
         number_of = {word: number for number, word in enumerate(words)}
         ids_K = np.array(ids(words), dtype=np.int64)
-        traits_KT = np.zeros((len(words), WORD_TRAITS), dtype=np.float32)
+        traits_KJ = np.zeros((len(words), WORD_TRAITS), dtype=np.float32)
         follows_KK = np.zeros((len(words), len(words)), dtype=bool)
         for is_title, name in names:
             numbers = [number_of.get(word, NO_WORD) for word in name]
             for place, number in enumerate(numbers):
                 if number == NO_WORD:
                     continue
-                traits = traits_KT[number]
+                traits = traits_KJ[number]
                 traits[0] = max(traits[0], is_title)
                 traits[1] = max(traits[1], place == 0)
                 traits[2] = max(traits[2], place == len(name) - 1)
@@ -76,15 +83,46 @@ class TopicWords:
                 if NO_WORD not in (first, second):
                     follows_KK[first, second] = True
         for number, word in enumerate(words):
-            traits_KT[number, 4] = math.log1p(traits_KT[number, 4]) / 2
-            traits_KT[number, 5] = word[0].isupper()
-            traits_KT[number, 6] = any(map(str.isdigit, word))
-            traits_KT[number, 7] = ids_K[number] == unknown_id
-        return cls(words, ids_K, traits_KT, follows_KK)
+            traits_KJ[number, 4] = math.log1p(traits_KJ[number, 4]) / 2
+            traits_KJ[number, 5] = word[0].isupper()
+            traits_KJ[number, 6] = any(map(str.isdigit, word))
+            traits_KJ[number, 7] = ids_K[number] == unknown_id
+        forms = dict.fromkeys(name for _, name in names)
+        return cls(words, ids_K, traits_KJ, follows_KK, tuple(forms))
+
+    @cached_property
+    def number_of(self) -> Mapping[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    @cached_property
+    def alone_K(self) -> Booleans:
+        """Which words are a whole name."""
+        alone_K: Booleans = np.zeros(len(self.words), dtype=bool)
+        for name in self.names:
+            if len(name) == 1 and name[0] in self.number_of:
+                alone_K[self.number_of[name[0]]] = True
+        return alone_K
+
+    @cached_property
+    def beginnings(self) -> Mapping[str, Sequence[tuple[tuple[str, ...], int]]]:
+        """All names of several words but for their last: by the last word of these.
+
+        With each comes the number of the word that completes it.
+        """
+        found: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+        for name in self.names:
+            if len(name) > 1 and name[-1] in self.number_of:
+                found.setdefault(name[-2], []).append((name[:-1], self.number_of[name[-1]]))
+        return found
 
     def turned(self) -> "TopicWords":
         """Give them as they are read from the other end."""
-        return replace(self, follows_KK=np.ascontiguousarray(self.follows_KK.T))
+        return replace(
+            self,
+            follows_KK=np.ascontiguousarray(self.follows_KK.T),
+            names=tuple(name[::-1] for name in self.names),
+        )
 
 
 def _names(relations: Sequence[LinkableRelation]) -> Iterator[tuple[bool, tuple[str, ...]]]:
@@ -100,15 +138,16 @@ class NameWords:
     """Where the words of a topic's names stand in one text."""
 
     topic: TopicWords
+    words: Sequence[str]
+    """The words of the text."""
     word_N: Integers
-    """Which of the words each token of the text is, or `NO_WORD`."""
+    """Which of the words of names each of them is, or `NO_WORD`."""
 
     @classmethod
     def of(cls, topic: TopicWords, words: Sequence[str]) -> "NameWords":
         """Find them in a text whose tokens are words."""
-        number_of = {word: number for number, word in enumerate(topic.words)}
-        found = [number_of.get(word, NO_WORD) for word in words]
-        return cls(topic, np.array(found, dtype=np.int64))
+        found = [topic.number_of.get(word, NO_WORD) for word in words]
+        return cls(topic, words, np.array(found, dtype=np.int64))
 
     @cached_property
     def place_M(self) -> Integers:
@@ -122,6 +161,39 @@ class NameWords:
         follows_K = np.append(self.topic.follows_KK.any(1), False)  # NO_WORD takes the last one
         goes_on_N: Booleans = follows_K[before_N]
         return goes_on_N
+
+    @cached_property
+    def completed(self) -> Mapping[int, list[int]]:
+        """The words that would complete a name of several words, by the place where they would.
+
+        The end of the text is a place too.
+        """
+        found: dict[int, list[int]] = {}
+        beginnings, words = self.topic.beginnings, tuple(self.words)
+        for place in range(1, len(words) + 1):
+            for beginning, number in beginnings.get(words[place - 1], ()):
+                if words[max(place - len(beginning), 0) : place] == beginning:
+                    found.setdefault(place, []).append(number)
+        return found
+
+    @cached_property
+    def is_open_N(self) -> Booleans:
+        """Whether there is a word that completes no name, at each place; also at the end."""
+        alone_K = self.topic.alone_K
+        is_open_N = np.full(len(self.words) + 1, not alone_K.all())
+        for place, numbers in self.completed.items():
+            here_K = alone_K.copy()
+            here_K[numbers] = True
+            is_open_N[place] = not here_K.all()
+        return is_open_N
+
+    @cached_property
+    def completes_MK(self) -> Booleans:
+        """Whether each word would complete a name, at each place where a word of a name stands."""
+        completes_MK: Booleans = np.repeat(self.topic.alone_K[None], len(self.place_M), axis=0)
+        for row, place in enumerate(self.place_M.tolist()):
+            completes_MK[row, self.completed.get(place, [])] = True
+        return completes_MK
 
     @cached_property
     def history(self) -> tuple[Booleans, Integers, Integers]:
@@ -142,4 +214,65 @@ class NameWords:
 
     def turned(self) -> "NameWords":
         """Give them as they are read from the other end."""
-        return NameWords(self.topic.turned(), np.ascontiguousarray(self.word_N[::-1]))
+        return NameWords(
+            self.topic.turned(), self.words[::-1], np.ascontiguousarray(self.word_N[::-1])
+        )
+
+
+def words_of_names(
+    rows: Sequence[NameWords],
+    pieces: Sequence[tuple[int, int]],
+    vectors_VW: Floats,
+    padding_id: int,
+) -> WordsOfNames:
+    """Put the words of names in a window together: which stand in it, and what stands before.
+
+    `pieces` are the tokens of each text that the window has, `vectors_VW` those of the words of all
+    rows, one after the other.
+    """
+    words = max(len(row.topic.words) for row in rows)
+    tokens = max(end - start for start, end in pieces)
+    places = [
+        slice(*np.searchsorted(row.place_M, piece)) for row, piece in zip(rows, pieces, strict=True)
+    ]
+    most = max(place.stop - place.start for place in places)
+    width = vectors_VW.shape[1]
+    features_BKW = np.zeros((len(rows), words, width + WORD_TRAITS), dtype=np.float32)
+    follows_BSK, completes_BSK = np.zeros((2, len(rows), most, words), dtype=bool)
+    times_BSK, since_BSK = np.zeros((2, len(rows), most, words), dtype=np.int32)
+    goes_on_BT, is_open_BT = np.zeros((2, len(rows), tokens), dtype=bool)
+    done = 0
+    for number, (row, place, (start, end)) in enumerate(zip(rows, places, pieces, strict=True)):
+        own, here = len(row.topic.words), place.stop - place.start
+        features_BKW[number, :own, :width] = vectors_VW[done : done + own]
+        features_BKW[number, :own, width:] = row.topic.traits_KJ
+        done += own
+        for padded_BSK, known_MK in zip(
+            (follows_BSK, times_BSK, since_BSK, completes_BSK),
+            (*row.history, row.completes_MK),
+            strict=True,
+        ):
+            padded_BSK[number, :here, :own] = known_MK[place]
+        goes_on_BT[number, : end - start] = row.goes_on_N[start:end]
+        is_open_BT[number, : end - start] = row.is_open_N[start:end]
+    return WordsOfNames(
+        ids_BK=padded([row.topic.ids_K for row in rows], padding_id),
+        features_BKW=torch.from_numpy(features_BKW),
+        mask_BK=padded([np.ones_like(row.topic.ids_K) for row in rows], 0).bool(),
+        place_BS=padded(
+            [
+                row.place_M[place] - start
+                for row, place, (start, _) in zip(rows, places, pieces, strict=True)
+            ],
+            0,
+        ),
+        word_BS=padded(
+            [row.word_N[row.place_M[place]] for row, place in zip(rows, places, strict=True)],
+            NO_WORD,
+        ),
+        follows_BSK=torch.from_numpy(follows_BSK),
+        completes_BSK=torch.from_numpy(completes_BSK),
+        so_far=NamesSoFar(torch.from_numpy(times_BSK), torch.from_numpy(since_BSK)),
+        goes_on_BT=torch.from_numpy(goes_on_BT),
+        is_open_BT=torch.from_numpy(is_open_BT),
+    )

@@ -9,8 +9,11 @@ the names of a row's topic, D width of states.
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from lrlm.arrays import Integers
 
 
 @dataclass(frozen=True)
@@ -168,8 +171,12 @@ class WordsOfNames(_OnDevice):
     """Which one; padding has `NO_WORD`."""
     follows_BSK: Tensor
     """Whether each comes right after the word before that place in some name."""
+    completes_BSK: Tensor
+    """Whether each would complete a name there, which is then copied instead."""
     so_far: NamesSoFar
     """How often each stands before that place, and how long ago: (B, S, K)."""
+    is_open_BT: Tensor
+    """Whether there is one that completes no name, before each token."""
     goes_on_BT: Tensor
     """Whether the word before each token is one that others follow in a name."""
 
@@ -225,3 +232,11 @@ class Window(_OnDevice):
         """Where there is a token, not padding."""
         places = torch.arange(self.targets_BT.shape[1], device=self.lengths_B.device)
         return places < self.lengths_B[:, None]
+
+
+def padded(arrays: list[Integers], padding: int) -> Tensor:
+    """Stack arrays of different lengths, filling up with a value."""
+    stacked = np.full((len(arrays), max(map(len, arrays), default=0)), padding, dtype=np.int64)
+    for row, array in enumerate(arrays):
+        stacked[row, : len(array)] = array
+    return torch.from_numpy(stacked)

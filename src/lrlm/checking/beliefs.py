@@ -22,7 +22,7 @@ from lrlm.checking.calibration import Calibration, TypeStanding
 _STRENGTHS = (3.0, 10.0, 30.0, 100.0)
 """How strongly weights are drawn to zero, in hypotheses; circumstances are standardised first."""
 _FOLDS = 5
-_NEVER_NEGATIVE = ("log_odds", "rival")
+_BOUNDS: Mapping[str, tuple[float, float]] = {"log_odds": (0.0, math.inf), "rival": (0.0, math.inf)}
 """What is less probable in the lattice is never believed more."""
 _SMALLEST = 1e-3
 _ALWAYS = "always"
@@ -41,10 +41,12 @@ class Hypothesis(NamedTuple):
     is_right: bool
     is_swapped: bool
     """Whether it stands in a text where a name was swapped; else a fact was hidden."""
+    is_trained: bool = False
+    """Whether the model was trained on the text."""
 
 
 class Fitted(NamedTuple):
-    """A calibration, and how well it did on topics that it was not fitted on."""
+    """A calibration, and how well it did on texts that nothing was fitted or trained on."""
 
     calibration: Calibration
     f1: float
@@ -61,8 +63,10 @@ def fitted_beliefs(
     """Fit weights by log loss, and the thresholds with the best F1.
 
     A type of which the topic has no object can only be right where a fact is hidden, so these
-    hypotheses are taken from texts with hidden facts; others from all texts. `hidden` and
-    `swapped` are how many statements there are to find.
+    hypotheses are taken from texts with hidden facts; others from all texts. Thresholds are those
+    of texts that the model was not trained on, in which `hidden` and `swapped` are how many
+    statements there are to find; weights are learned from the others as well, for weights of few
+    topics are those of these topics.
     """
     fold_of = _folds(hypotheses, seed)
     believed_N = np.zeros(len(hypotheses))
@@ -70,7 +74,7 @@ def fitted_beliefs(
     for standing in TypeStanding:
         here = [n for n, each in enumerate(hypotheses) if each.standing is standing]
         weights[standing], believed_N[here] = _fit([hypotheses[n] for n in here], fold_of)
-    judged = apart(hypotheses, believed_N)
+    judged = [(p, each) for p, each in apart(hypotheses, believed_N) if not each.is_trained]
     threshold, f1 = best_threshold([(p, each.is_right) for p, each in judged], hidden + swapped)
     new = [(p, each.is_right) for p, each in judged if not each.is_swapped]
     new_threshold, _ = best_threshold(new, hidden)
@@ -120,9 +124,11 @@ def _fit(
         if best is None or nats < best[0]:
             best = float(nats), strength, odds_N
     assert best is not None
-    # What is sure of topics that were fitted is less sure of others, by as much as it was there.
+    # What is sure of topics that were fitted may be less sure of others; its scale never grows.
     odds_N2 = np.column_stack([best[2], np.ones(len(hypotheses))])
-    scale, shift = _weights(("log_odds", _ALWAYS), odds_N2[used_N], right_N[used_N], 1.0).tolist()
+    scale, shift = _weights(
+        ("scale", _ALWAYS), odds_N2[used_N], right_N[used_N], 1.0, bounds={"scale": (0.0, 1.0)}
+    ).tolist()
     weight_F = _weights(names, value_NF[used_N], right_N[used_N], best[1])
     weights = dict(zip(names, (scale * weight_F).tolist(), strict=True))
     weights[_ALWAYS] = weights.get(_ALWAYS, 0.0) + shift
@@ -130,7 +136,14 @@ def _fit(
     return kept, expit(odds_N2 @ np.array([scale, shift]))
 
 
-def _weights(names: Sequence[str], value_NF: Doubles, right_N: Doubles, strength: float) -> Doubles:
+def _weights(
+    names: Sequence[str],
+    value_NF: Doubles,
+    right_N: Doubles,
+    strength: float,
+    *,
+    bounds: Mapping[str, tuple[float, float]] = _BOUNDS,
+) -> Doubles:
     """Fit one logistic regression; what always holds is hardly drawn."""
     if not len(value_NF):
         return np.array([float(name == "log_odds") for name in names])
@@ -143,8 +156,8 @@ def _weights(names: Sequence[str], value_NF: Doubles, right_N: Doubles, strength
         slope_F = value_NF.T @ (expit(odds_N) - right_N) + drawn_F * weight_F
         return nats + 0.5 * (drawn_F * weight_F) @ weight_F, slope_F
 
-    bounds = [(0.0 if name in _NEVER_NEGATIVE else None, None) for name in names]
-    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds)
+    allowed = [bounds.get(name, (-math.inf, math.inf)) for name in names]
+    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=allowed)
     weight_F: Doubles = found.x
     return weight_F
 

@@ -35,8 +35,12 @@ class ChangedText:
     """By place, the type of the fact that is stated there and not known."""
     readings: float
     """Of how many readings the scores are the sum."""
+    schema: Schema
+    """What was known of types when it was read."""
     is_swapped: bool
     """Whether a name was swapped; else a fact was hidden."""
+    is_trained: bool
+    """Whether the model was trained on the text as it was."""
 
 
 def stated_facts(run: Run, documents: Sequence[LinkedDocument]) -> list[_Facts]:
@@ -77,6 +81,7 @@ def with_hidden_facts(
     facts: Sequence[_Facts],
     *,
     seed: int,
+    is_trained: bool = False,
 ) -> Iterator[ChangedText]:
     """Hide one fact that each document states, and read it without."""
     dice = random.Random(seed)  # noqa: S311
@@ -93,7 +98,7 @@ def with_hidden_facts(
         linker = Linker(Topic(topic.id, topic.names, kept), run.link_options)
         linked.append(linker.link_tokens(document.text, document.tokens, id=document.id))
         truths.append({place: fact[0] for place, fact in there.items() if fact == hidden})
-    return _read(run, known, linked, truths, is_swapped=False)
+    return _read(run, known, linked, truths, is_swapped=False, is_trained=is_trained)
 
 
 def with_swapped_names(
@@ -103,6 +108,7 @@ def with_swapped_names(
     facts: Sequence[_Facts],
     *,
     seed: int,
+    is_trained: bool = False,
 ) -> Iterator[ChangedText]:
     """Write one object of each document as another one of its type, and read it so."""
     dice = random.Random(seed)  # noqa: S311
@@ -124,7 +130,7 @@ def with_swapped_names(
                 linked.append(Linker(topic, run.link_options).link(text, id=document.id))
                 truths.append({(start, start + len(name)): type_})
                 break
-    return _read(run, known, linked, truths, is_swapped=True)
+    return _read(run, known, linked, truths, is_swapped=True, is_trained=is_trained)
 
 
 def _names_by_type(schema: Schema) -> dict[str, list[str]]:
@@ -145,10 +151,20 @@ def _read(
     truths: Sequence[Mapping[_Place, str]],
     *,
     is_swapped: bool,
+    is_trained: bool,
 ) -> Iterator[ChangedText]:
     supposed = [with_hypotheses(document, known) for document in documents]
     truth = iter(truths)
     for members, scored in read_in_order(run, supposed, None):
         for document, each in zip(members, scored, strict=True):
             places = run.space.places(document)
-            yield ChangedText(document, places, each, next(truth), run.readings, is_swapped)
+            yield ChangedText(
+                document,
+                places,
+                each,
+                next(truth),
+                run.readings,
+                known.schema,
+                is_swapped=is_swapped,
+                is_trained=is_trained,
+            )

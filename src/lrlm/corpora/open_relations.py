@@ -32,8 +32,9 @@ def open_relations(
             each.object: (each.forms[0], each.texts[0])
             for each in by_type.get(type_, [])[:MOST_EXAMPLES]
         }
-        label = next((each.label for each in by_type.get(type_, ())), "")
         usual = schema.types.get(type_)
+        usual_label = "" if usual is None else usual.label
+        label = next((each.label for each in by_type.get(type_, ())), usual_label)
         for example in () if usual is None else usual.examples:
             if len(examples) < MOST_EXAMPLES and (words := split_words(example.name)):
                 examples.setdefault(example.object, (words, example.name))

@@ -169,7 +169,8 @@ def with_rivals(document: LinkedDocument) -> tuple[LinkedDocument, dict[_Span, _
     rivals, each with its true fact.
     """
     relations = document.relations
-    types = sorted({relation.type for relation in relations} - {TITLE})
+    labels = {relation.type: relation.label for relation in relations if relation.type != TITLE}
+    types = sorted(labels)
     there: dict[_Span, set[int]] = {}
     for mention in document.mentions:
         there.setdefault((mention.start, mention.end), set()).add(mention.relation)
@@ -190,7 +191,7 @@ def with_rivals(document: LinkedDocument) -> tuple[LinkedDocument, dict[_Span, _
         for type_ in rivals[:MOST_RIVALS]:
             rival = len(relations) + len(added)
             mentions += [each._replace(relation=rival) for each in places]
-            added.append(replace(relation, type=type_))
+            added.append(replace(relation, type=type_, label=labels[type_]))
         if rivals:
             facts |= {(each.start, each.end): (relation.type, relation.object) for each in places}
     changed = replace(

@@ -7,7 +7,7 @@ import torch
 
 from lrlm.arrays import Booleans, Floats, Integers
 from lrlm.batching import NumberedNames, Parts, RelationNames, TopicRelations, type_name
-from lrlm.models.writing import EncodedTopic, WordsToTake
+from lrlm.models.writing import ANY_WORD, EncodedTopic, WordsToTake
 from lrlm.runs.run import Run
 from lrlm.text import LinkableRelation, SurfaceForm, TokenSpace, surface_forms
 
@@ -79,15 +79,28 @@ def _words_to_take(
     if not topic.words:
         return None
     vectors_KW = run.names.vectors([(word,) for word in topic.words])
-    features_KW = torch.from_numpy(np.concatenate([vectors_KW, topic.traits_KT], axis=1))
-    ids = topic.ids_K.tolist()
-    numbers = [unknown_words.get(word, id_) for word, id_ in zip(topic.words, ids, strict=True)]
+    features_KW = torch.from_numpy(np.concatenate([vectors_KW, topic.traits_KJ], axis=1))
+
+    def numbers(words: Sequence[str]) -> list[int]:
+        ids = run.space.word_ids(words)
+        return [unknown_words.get(word, id_) for word, id_ in zip(words, ids, strict=True)]
+
+    beginnings = [each for its in topic.beginnings.values() for each in its]
+    longest = max((len(words) for words, _ in beginnings), default=0)
+    beginnings_NL = np.full((len(beginnings), longest), ANY_WORD)
+    for place, (words, _) in enumerate(beginnings):
+        beginnings_NL[place, longest - len(words) :] = numbers(words)
     return WordsToTake(
         topic.words,
         ids_K=torch.from_numpy(topic.ids_K).to(device),
-        numbers_K=torch.tensor(numbers, device=device),
+        numbers_K=torch.tensor(numbers(topic.words), device=device),
         features_KW=features_KW.to(device, run.model.dtype),
         follows_KK=torch.from_numpy(topic.follows_KK).to(device),
+        alone_K=torch.from_numpy(topic.alone_K).to(device),
+        beginnings_NL=torch.from_numpy(beginnings_NL).to(device),
+        completing_N=torch.tensor(
+            [number for _, number in beginnings], dtype=torch.long, device=device
+        ),
     )
 
 

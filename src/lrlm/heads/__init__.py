@@ -13,6 +13,7 @@ from lrlm.heads.copying import (
     VectorTable,
 )
 from lrlm.heads.fit import RelationFit, with_fit
+from lrlm.heads.known_words import KnownWords
 from lrlm.heads.name_words import NameWordHead
 from lrlm.heads.naming import NamingScores, ToldTopic, mention_features
 from lrlm.heads.pretrained import (
@@ -35,6 +36,7 @@ __all__ = [
     "TOKEN_LAYERS",
     "Choosing",
     "FormHead",
+    "KnownWords",
     "NameWordHead",
     "NamedVectors",
     "NamingScores",

@@ -36,6 +36,18 @@ _GRID = 28
 
 
 @dataclass(frozen=True, slots=True)
+class Cluster:
+    """The words `[first, last)`, with vectors of this width."""
+
+    first: int
+    last: int
+    width: int
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+
+@dataclass(frozen=True, slots=True)
 class SoftmaxCost:
     """Seconds of a softmax over n words of width k for x tokens, forward and backward."""
 

@@ -1,8 +1,10 @@
 """Write single words of the topic's names: "the Packers", where the name is "Green Bay Packers".
 
 A word is one of the vocabulary or one of the topic's names, so its probability is that of both ways
-together. Both are distributions over words, and what is read of the text (which words of names
-stand in it, and which word came last) is known from its tokens alone. Not in the paper.
+together. A word that would complete a name is not taken from there: whole names are copied, so that
+one can tell where they came from. Both ways are distributions over words, and what is read of the
+text (which words of names stand in it, and which word came last) is known from its tokens alone.
+Not in the paper.
 
 Shapes: X states, B rows, S places of a row, K words of the names of a row's topic, D width of
 states, W width of a word's features, E width of the vectors of tokens, H what is told of the text.
@@ -37,8 +39,8 @@ class NameWordHead(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Give log P(vocabulary | a word, h) and log P(name | a word, h): (X,), (X,).
 
-        `goes_on_X` says where the word before is one that others follow in a name. Where a topic
-        has no names there is nothing to choose: exactly 0 and −inf.
+        `goes_on_X` says where the word before is one that others follow in a name. Where there is
+        no word to take there is nothing to choose: exactly 0 and −inf.
         """
         score_X, more_X = self.share(states_XD).unbind(1)
         score_X = score_X + more_X * goes_on_X
@@ -52,7 +54,7 @@ class NameWordHead(nn.Module):
         states_BSD: Tensor,
         features_BKW: Tensor,
         vectors_BKE: Tensor,
-        mask_BK: Tensor,
+        allowed_BSK: Tensor,
         *,
         follows_BSK: Tensor,
         times_BSK: Tensor,
@@ -60,7 +62,7 @@ class NameWordHead(nn.Module):
     ) -> Tensor:
         """Give the log-probability of every word among those of the names: (B, S, K).
 
-        Padding has −inf, and so have all where a topic has no names.
+        Words that are not allowed have −inf, and so have all where none is.
         """
         scores_BSK = self.by_features(states_BSD) @ features_BKW.mT
         # Vectors of tokens grow while they learn: without the scale, their products would soon
@@ -70,9 +72,8 @@ class NameWordHead(nn.Module):
         mentions_BSKH = mention_features(times_BSK, since_BSK, states_BSD.dtype)
         history_BSKH = torch.cat([follows_BSK[..., None].to(states_BSD.dtype), mentions_BSKH], 3)
         scores_BSK = scores_BSK + (history_BSKH @ self.by_history(states_BSD)[..., None]).squeeze(3)
-        missing_BSK = ~mask_BK[:, None].expand_as(scores_BSK)
-        # Where a row has no word, all are scored first, lest the softmax divide 0 by 0.
-        hidden_BSK = missing_BSK & mask_BK.any(1)[:, None, None]
+        # Where no word is allowed, all are scored first, lest the softmax divide 0 by 0.
+        hidden_BSK = ~allowed_BSK & allowed_BSK.any(2, keepdim=True)
         log_probs_BSK = scores_BSK.masked_fill(hidden_BSK, -torch.inf).log_softmax(2)
-        masked_BSK: Tensor = log_probs_BSK.masked_fill(missing_BSK, -torch.inf)
+        masked_BSK: Tensor = log_probs_BSK.masked_fill(~allowed_BSK, -torch.inf)
         return masked_BSK

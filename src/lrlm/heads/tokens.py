@@ -7,7 +7,7 @@ Shapes: X states or tokens, D width of states, E of embeddings.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Self
 
 import torch
@@ -17,6 +17,7 @@ from lrlm.backbones import Backbone
 from lrlm.errors import InputError
 from lrlm.heads.choosing import Choosing
 from lrlm.heads.clusters import SoftmaxCost
+from lrlm.heads.known_words import KnownWords
 
 
 class TokenEmbedding(nn.Module, ABC):
@@ -143,6 +144,12 @@ class TokenLayersConfig(ABC):
         """Take over what was chosen when a run was started that is resumed now."""
         del before
         return self
+
+    def begin_with(
+        self, embedding: TokenEmbedding, head: TokenHead, known: Callable[[], KnownWords]
+    ) -> None:
+        """Begin with what is known of the tokens, where the settings ask for that."""
+        del embedding, head, known
 
 
 TOKEN_LAYERS: dict[str, type[TokenLayersConfig]] = {}

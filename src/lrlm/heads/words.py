@@ -7,7 +7,7 @@ Shapes: X states or words, D width of states, E of embeddings, P of the projecti
 choices of the head (frequent words and tails), Y states whose word is in a tail.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
@@ -20,7 +20,8 @@ from lrlm.backbones import Backbone, packed_linear
 from lrlm.checks import WIDEST, check_at_least, check_range, check_shape
 from lrlm.errors import InputError
 from lrlm.heads.choosing import Choosing, taken
-from lrlm.heads.clusters import SoftmaxCost, choose_cutoffs
+from lrlm.heads.clusters import Cluster, SoftmaxCost, choose_cutoffs
+from lrlm.heads.known_words import KnownWords, begin_biases, begin_vectors
 from lrlm.heads.tokens import (
     TokenChooser,
     TokenEmbedding,
@@ -49,6 +50,9 @@ class WordConfig(TokenLayersConfig):
     """How much narrower the vectors of a cluster are than those of the one before."""
     tied: bool = False
     """Whether reading and writing share their vectors; both widths must then be the same."""
+    informed: bool = False
+    """Whether training begins with what is known of words: how frequent they are, and the vectors
+    that surface forms have (not in the paper)."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
@@ -107,30 +111,34 @@ class WordConfig(TokenLayersConfig):
             return replace(self, cutoffs=before.cutoffs)
         return self
 
+    def begin_with(
+        self, embedding: TokenEmbedding, head: TokenHead, known: Callable[[], KnownWords]
+    ) -> None:
+        """Begin with what is known of the words, if that is wished."""
+        if not self.informed:
+            return
+        assert isinstance(embedding, WordEmbedding), "a configuration is given what it made"
+        assert isinstance(head, WordHead), "a configuration is given what it made"
+        words = known()
+        begin_biases(words, head.clusters, head.biases, head.tails_bias)
+        if self.tied:
+            begin_vectors(words, head.clusters, head.tables, up=embedding.maps, down=head.narrow)
+        else:
+            begin_vectors(words, embedding.clusters, embedding.tables, up=embedding.maps)
+            begin_vectors(words, head.clusters, head.tables, down=head.narrow)
+
 
 register_token_layers(WordConfig)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cluster:
-    """The words `[first, last)`, with vectors of this width."""
-
-    first: int
-    last: int
-    width: int
-
-    def __len__(self) -> int:
-        return self.last - self.first
-
-
-def _clusters(config: WordConfig, words: int, width: int) -> list[_Cluster]:
+def _clusters(config: WordConfig, words: int, width: int) -> list[Cluster]:
     if config.cutoffs is None:
         raise InputError("model.words.cutoffs are not chosen yet; choose_cutoffs() does it")
     bounds = (0, *config.cutoffs, words)
     if bounds[-2] >= words:
         raise InputError(f"model.words.cutoffs {config.cutoffs} leave no word of {words} behind")
     return [
-        _Cluster(first, last, max(int(width / config.divisor**number), 1))
+        Cluster(first, last, max(int(width / config.divisor**number), 1))
         for number, (first, last) in enumerate(pairwise(bounds))
     ]
 
@@ -370,7 +378,7 @@ def _target_log_probs(scores_XV: Tensor, targets_X: Tensor) -> Tensor:
     return -functional.cross_entropy(scores_XV, targets_X, reduction="none")
 
 
-def _by_cluster(ids_X: Tensor, clusters: list[_Cluster]) -> Iterator[tuple[Tensor, _Cluster]]:
+def _by_cluster(ids_X: Tensor, clusters: list[Cluster]) -> Iterator[tuple[Tensor, Cluster]]:
     """Give for each cluster the places where one of its words stands."""
     for cluster in clusters:
         within_X = (ids_X >= cluster.first) & (ids_X < cluster.last)

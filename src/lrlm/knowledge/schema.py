@@ -109,6 +109,8 @@ class TypeSchema:
     """Some of its objects, the most frequent first."""
     together: Mapping[str, int]
     """In how many topics it stands together with other types, the most frequent first."""
+    label: str = ""
+    """What people call it; nothing where the type is its own name."""
 
     @property
     def unseen(self) -> float:
@@ -240,6 +242,7 @@ class Schema:
                         "kinds": {kind.value: count for kind, count in each.kinds.items()},
                         "examples": [list(example) for example in each.examples],
                         "together": each.together,
+                        **({"label": each.label} if each.label else {}),
                     }
                     for name, each in self.types.items()
                 ],
@@ -275,6 +278,7 @@ def _type_from(entry: Mapping[str, Any]) -> TypeSchema:
         kinds={NameKind(kind): int(count) for kind, count in entry["kinds"].items()},
         examples=tuple(Example(str(object_), str(name)) for object_, name in entry["examples"]),
         together={str(other): int(count) for other, count in entry["together"].items()},
+        label=str(entry.get("label", "")),
     )
 
 
@@ -290,6 +294,7 @@ class _Counting:
         self._first_name: dict[str, str] = {}
         self._named: Counter[tuple[str, str]] = Counter()
         self._types_of: dict[str, Counter[str]] = {}
+        self._labels: dict[str, str] = {}
 
     def add(self, topic: Topic) -> None:
         """Count one topic."""
@@ -298,6 +303,8 @@ class _Counting:
             self._named[name, topic.id] += 1
         for fact in topic.relations:
             objects.setdefault(fact.type, set()).add(fact.object)
+            if fact.label != fact.type:
+                self._labels[fact.type] = fact.label
             self._first_name.setdefault(fact.object, fact.forms[0])
             self._objects.setdefault(fact.type, Counter())[fact.object] += 1
             kinds = self._kinds.setdefault(fact.type, Counter())
@@ -325,6 +332,7 @@ class _Counting:
                     for object_, _ in self._objects[type_].most_common(_MOST_EXAMPLES)
                 ),
                 dict(self._together[type_].most_common(_MOST_TOGETHER)),
+                self._labels.get(type_, ""),
             )
             for type_, topics in self._topics.most_common(_MOST_TYPES)
         }

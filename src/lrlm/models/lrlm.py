@@ -213,21 +213,23 @@ class LatentRelationLM(VanillaLM):
     def _name_word_log_probs(self, states_BTD: Tensor, window: Window) -> tuple[Tensor, Tensor]:
         """Give log P(vocabulary | a word, h), and log P that a name gives the token: (B, T) each.
 
-        The latter is −inf where the token is no word of a name; padding has 0 in the former.
+        The latter is −inf where the token is no word of a name, or completes one; padding has 0 in
+        the former.
         """
         words = window.name_words
         assert words is not None, "the collator serves another model"
         assert self.name_words is not None
-        has_words_BT = words.mask_BK.any(1)[:, None].expand_as(window.mask_BT)
         log_vocabulary_X, log_name_X = self.name_words.log_shares(
-            flat(states_BTD, window), flat(words.goes_on_BT, window), flat(has_words_BT, window)
+            flat(states_BTD, window),
+            flat(words.goes_on_BT, window),
+            flat(words.is_open_BT, window),
         )
         rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
         log_probs_BSK = self.name_words.log_probs(
             states_BTD[rows_B1, words.place_BS],
             words.features_BKW,
             self.vectors_of_words(words.ids_BK, words.mask_BK),
-            words.mask_BK,
+            words.mask_BK[:, None] & ~words.completes_BSK,
             follows_BSK=words.follows_BSK,
             times_BSK=words.so_far.times,
             since_BSK=words.so_far.since,
@@ -329,4 +331,5 @@ class LatentRelationLMPlus(LatentRelationLM):
         "shapes",
         "fit",
         "name_words",
+        "named",
     )

@@ -2,8 +2,9 @@
 
 What a reader finds in a whole text (`lrlm.batching.name_words`) is kept account of as it grows.
 
-Shapes: B texts, X texts that choose, K words of names, D width of states, W width of their
-features, E width of the vectors of tokens.
+Shapes: B texts, X texts that choose, K words of names, N names of several words, L words of the
+longest but for its last, D width of states, W width of the words' features, E width of the vectors
+of tokens.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +14,10 @@ from torch import Tensor
 
 from lrlm.batching import NO_WORD
 from lrlm.heads import NameWordHead
-from lrlm.models.writing import WordsToTake
+from lrlm.models.writing import ANY_WORD, WordsToTake
+
+_NOTHING = -2
+"""What stands before a text, in the place of the number of a word."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class TakenWords:
     """How often each stands in the text, and its last place."""
     word_B: Tensor
     """Which of them the last word is, or `NO_WORD`."""
+    recent_BL: Tensor
+    """The numbers of the last words, the latest one last."""
     place: int = 0
     """Tokens so far."""
 
@@ -35,6 +41,7 @@ class TakenWords:
             times_BK=self.times_BK[rows],
             last_BK=self.last_BK[rows],
             word_B=self.word_B[rows],
+            recent_BL=self.recent_BL[rows],
         )
 
 
@@ -45,7 +52,6 @@ class NameWordChooser:
         self._head = head
         self._words = words
         self._vectors_1KE = vectors_1KE
-        self._all_1K = torch.ones_like(words.ids_K[None], dtype=torch.bool)
         self._goes_on_K = words.follows_KK.any(1)
 
     @property
@@ -56,7 +62,10 @@ class NameWordChooser:
     def begin(self) -> TakenWords:
         """Give what is known before the first token of a text."""
         nothing_1K = torch.zeros_like(self._words.ids_K[None])
-        return TakenWords(nothing_1K, nothing_1K, nothing_1K.new_full((1,), NO_WORD))
+        recent_1L = torch.full_like(self._words.beginnings_NL[:1], _NOTHING)
+        if not len(recent_1L):  # all names are single words
+            recent_1L = recent_1L.new_empty(1, 0)
+        return TakenWords(nothing_1K, nothing_1K, nothing_1K.new_full((1,), NO_WORD), recent_1L)
 
     def read(self, before: TakenWords, number_B: Tensor) -> TakenWords:
         """Go on after a word of each text, by its number."""
@@ -66,14 +75,25 @@ class NameWordChooser:
             before.times_BK + found_BK,
             before.last_BK.masked_fill(found_BK, before.place),
             torch.where(is_word_B, found_BK.long().argmax(1), NO_WORD),
+            torch.cat([before.recent_BL, number_B[:, None]], dim=1)[:, 1:],
             before.place + 1,
         )
+
+    def allowed(self, so_far: TakenWords) -> Tensor:
+        """Say which words complete no name: (X, K)."""
+        beginnings_NL = self._words.beginnings_NL
+        alike_XNL = so_far.recent_BL[:, None] == beginnings_NL
+        begun_XN = (alike_XNL | (beginnings_NL == ANY_WORD)).all(2)
+        row, name = begun_XN.nonzero(as_tuple=True)
+        allowed_XK = ~self._words.alone_K.expand(len(begun_XN), -1).clone()
+        allowed_XK[row, self._words.completing_N[name]] = False
+        return allowed_XK
 
     def log_shares(self, states_XD: Tensor, so_far: TakenWords) -> Tensor:
         """Give log P(vocabulary | a word, h) and log P(name | a word, h): (X, 2)."""
         word_X = so_far.word_B
         goes_on_X = (word_X != NO_WORD) & self._goes_on_K[word_X.clamp(min=0)]
-        shares = self._head.log_shares(states_XD, goes_on_X, torch.ones_like(goes_on_X))
+        shares = self._head.log_shares(states_XD, goes_on_X, self.allowed(so_far).any(1))
         return torch.stack(shares, dim=1)
 
     def log_probs(self, states_XD: Tensor, so_far: TakenWords) -> Tensor:
@@ -85,7 +105,7 @@ class NameWordChooser:
             states_XD[None],
             self._words.features_KW[None],
             self._vectors_1KE,
-            self._all_1K,
+            self.allowed(so_far)[None],
             follows_BSK=follows_XK[None],
             times_BSK=times_XK[None],
             since_BSK=since_XK[None],

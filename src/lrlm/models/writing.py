@@ -5,7 +5,7 @@ middle of a form that it copies as a whole, or its model chooses.
 
 Shapes: B rows (texts), X rows that choose, D width of states, R relations of the topic, F forms of
 all of them, C contexts in which a form may stand, L tokens of the longest form, W width of form
-features, P tokens of the preface, O open relations.
+features, P tokens of the preface, O open relations, K words of names, N names of several words.
 """
 
 from abc import ABC, abstractmethod
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 NO_FORM = -1
 """The form of a token that was not copied."""
+ANY_WORD = -1
+"""In the place of the number of a word, where it does not matter which it is."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,16 @@ class WordsToTake:
     numbers_K: Tensor
     """Their ids, or the numbers of unknown words (`EncodedTopic.unknown_words`)."""
     features_KW: Tensor
+    """Their vectors, with what is told of them behind."""
     follows_KK: Tensor
-    """As in `lrlm.batching.TopicWords`."""
+    """Whether, in some name, the second word comes right after the first."""
+    alone_K: Tensor
+    """Which are a whole name."""
+    beginnings_NL: Tensor
+    """The numbers of the words of each longer name but for its last, the latest in the last column;
+    what stands before a shorter one is `ANY_WORD`."""
+    completing_N: Tensor
+    """Which word completes each of them."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ _MARKER_SHAPES = {
     "^": '<path d="M17 1l4 7h-8z"/>',
     "v": '<path d="M17 9l4-7h-8z"/>',
     "X": '<path d="M14 2l6 6m0-6l-6 6" stroke-width="2.4"/>',
+    "P": '<path d="M15.6 1h2.8v2.6h2.6v2.8h-2.6v2.6h-2.8v-2.6h-2.6v-2.8h2.6z"/>',
 }
 
 

@@ -2,8 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from lrlm.evaluation.results import RunResult
+
+class TrainedModel(Protocol):
+    """What the look of a run depends on."""
+
+    @property
+    def kind(self) -> str:
+        """The model, as `lrlm`."""
+
+    @property
+    def backbone(self) -> str:
+        """Its backbone, as `lstm`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,7 @@ _DASHES = ((), (4.0, 1.6), (1.2, 1.4), (4.0, 1.6, 1.2, 1.6))
 """Of the backbones, in the order in which they come."""
 
 
-def run_looks(runs: Sequence[RunResult]) -> list[RunLook]:
+def run_looks(runs: Sequence[TrainedModel]) -> list[RunLook]:
     """Give each run a look; runs of the same model on the same backbone differ in colour."""
     backbones = list(dict.fromkeys(run.backbone for run in runs))
     taken: set[tuple[str, str]] = set()

@@ -39,7 +39,7 @@ from lrlm.errors import FormatError, InputError
 from lrlm.features import Features
 from lrlm.features.form_vectors import EmbeddedNames, NameFeaturiser
 from lrlm.features.shapes import ShapedNames
-from lrlm.heads import SoftmaxCost
+from lrlm.heads import KnownWords, SoftmaxCost
 from lrlm.knowledge import Topic
 from lrlm.knowledge.schema import Schema
 from lrlm.models import LanguageModel, ModelSizes, build_model, with_cutoffs
@@ -138,6 +138,23 @@ class RunSetup:
                     object_vectors=relations.objects_OD.to(device),
                 ),
             )
+
+    def first_model(self) -> LanguageModel:
+        """Build the model that training begins with."""
+        model = self.new_model()
+        self.config.model.words.begin_with(model.embedding, model.words, self._known_words)
+        return model
+
+    def _known_words(self) -> KnownWords:
+        """Give what is known of the tokens before training, where each is a word."""
+        words, featuriser = self.space.words, self.features.featuriser
+        if words is None or self.space.counts is None or featuriser is None:
+            raise InputError(
+                "model.words.informed needs tokens that are words and vectors of surface forms; set"
+                " it to false for a model without them"
+            )
+        vectors = featuriser.vectors([(word,) for word in words])
+        return KnownWords.of(self.space.counts, torch.from_numpy(vectors))
 
     def check_shapes(self, weights: Path) -> None:
         """Refuse settings that ask for far more memory than a file of weights gives reason for.

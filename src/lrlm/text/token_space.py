@@ -204,6 +204,8 @@ class TokenSpace(ABC):
     """The token that stands for all words without an id; None where every text has tokens."""
     counts: tuple[int, ...] | None = None
     """How often each token occurs in the training text, if ids are in order of frequency."""
+    words: tuple[str, ...] | None = None
+    """What each token is, where tokens are words."""
     contexts: int = 1
     """In how many ways a form may be written in tokens, depending on the text before it."""
     begins_word: Booleans | None = None

@@ -47,6 +47,7 @@ class WordSpace(TokenSpace):
         self.end_id = vocabulary.end_id
         self.unknown_id = vocabulary.unknown_id
         self.counts = vocabulary.counts
+        self.words = vocabulary.words
 
     def encode(self, document: LinkedDocument) -> EncodedText:
         """Look up every word, and spell those without an id."""

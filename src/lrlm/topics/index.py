@@ -2,7 +2,8 @@
 
     manifest.json     what the index was made from
     names/            the dictionary of all names (`lrlm.topics.names`)
-    gapped/           another one, of the first and last words of names of topics
+    words/            another one, of the single words of the first names of topics
+    weights.npy       how much all words of that name tell, in nats
     facts.npy         how many facts each thing has; one that has some is a topic
     first.npy         where the subjects of each thing begin in the next file
     subjects.npy      the topics that have a fact about it
@@ -18,7 +19,6 @@ Shapes: E things, F facts, N names found in a text, C candidates.
 import hashlib
 import json
 import math
-import re
 import time
 from array import array
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from lrlm.arrays import Doubles, Integers
+from lrlm.arrays import Doubles, Floats, Integers
 from lrlm.artifacts import (
     MANIFEST,
     check_files,
@@ -48,9 +48,10 @@ from lrlm.knowledge import KnowledgeGraph, Topic
 from lrlm.plain_data import shown
 from lrlm.progress import Progress, silent
 from lrlm.topics.names import NameDictionary, NameDictionaryBuilder, Numbers
+from lrlm.topics.titles import opening_of, plain_name_words
 
 FORMAT = "lrlm names"
-VERSION = 2
+VERSION = 3
 FOLDER = ".names"
 """What the names of a folder of facts are kept in, inside of it."""
 
@@ -60,13 +61,15 @@ _MOST_SUBJECTS = 50_000
 """A name that stands in the facts of more topics says nothing of which one a text is about."""
 _LOG_TITLE_SHARE = math.log(0.5)
 """About half of the names in an article are those of its topic."""
-_OPENING = 400
-"""Characters at the beginning of a text in which names may have other words within."""
+_PER_MISSING = 0.5
+"""What a word of a topic's name that is missing speaks against it, as a share of what it would
+speak for it."""
+_SHARE_BY_WORDS = 4
+"""One candidate in so many is one of whose name the opening has most."""
+_MOST_BY_WORDS = 200
 _LONGEST_GAP = 3
-_BEHIND = re.compile(r"\s*(,.*|\([^()]*\))$")
-"""What texts do not write of a name: "Moore, Oklahoma", "Rhine (river)"."""
-_GAPPED = 10.0
-"""Nats that such a name speaks for its topic."""
+_NOTHING = 1e-3
+"""Nats that are lost in rounding."""
 _TITLES_FIRST = 4
 """One candidate in so many is one whose title stands early, whatever else speaks for it."""
 _TOPICS_BETWEEN_REPORTS = 1000
@@ -139,8 +142,10 @@ class TopicIndex:
     options: LinkOptions
     """How names are looked for."""
     names: NameDictionary
-    gapped: NameDictionary
-    """The first and the last word of names of topics, which others may stand between."""
+    words: NameDictionary
+    """The single words of the first names of topics."""
+    weights_E: Floats
+    """How much all words of a topic's first name tell, in nats."""
     facts_E: Numbers
     first_E1: Integers
     subjects_F: Numbers
@@ -225,23 +230,29 @@ class TopicIndex:
                 np.full(len(own), rarity + _LOG_TITLE_SHARE),
                 rarity - np.log(self.facts_E[others] + 1.0),
             ]
-        for thing, place in self._named_with_gaps(text).items():
-            titles.setdefault(thing, place)
-            things.append(np.array([thing]))
-            gains.append(np.array([_GAPPED]))
-        if not things:
-            return []
+        by_words, nats, places = self._named_by_words(text)
+        by_title = dict(zip(by_words.tolist(), nats.tolist(), strict=True))
+        things.append(by_words)
+        gains.append(np.zeros(len(by_words)))
+        for thing, place in zip(by_words.tolist(), places.tolist(), strict=True):
+            if place >= 0:
+                titles.setdefault(thing, place)
         thing_C, place_C = np.unique(np.concatenate(things), return_inverse=True)
+        if not len(thing_C):
+            return []
         gain = np.maximum(np.concatenate(gains), 0.0)
         overlap_C = np.bincount(place_C, gain, minlength=len(thing_C))
         overlap = dict(zip(thing_C.tolist(), overlap_C.tolist(), strict=True))
 
         def order(thing: int) -> tuple[float, int, int]:
-            return -overlap[thing], titles.get(thing, len(text)), thing
+            return -overlap[thing] - by_title.get(thing, 0.0), titles.get(thing, len(text)), thing
 
         early = sorted(titles, key=lambda thing: (titles[thing], *order(thing)))
         chosen = dict.fromkeys(early[: most // _TITLES_FIRST])
-        best = thing_C[np.argsort(-overlap_C, kind="stable")[: 2 * most]].tolist()
+        chosen |= dict.fromkeys(by_words[: most // _SHARE_BY_WORDS].tolist())
+        total_C: Doubles = overlap_C.astype(np.float64)
+        total_C[np.searchsorted(thing_C, by_words)] += nats
+        best = thing_C[np.argsort(-total_C, kind="stable")[: 2 * most]].tolist()
         for thing in sorted(best, key=order):
             if len(chosen) < most:
                 chosen.setdefault(thing)
@@ -250,21 +261,41 @@ class TopicIndex:
             for thing in sorted(chosen, key=order)
         ]
 
-    def _named_with_gaps(self, text: str) -> dict[int, int]:
-        """Find topics whose names are written with more words within: "Joan Marie Jett".
+    def _named_by_words(self, text: str) -> tuple[Integers, Doubles, Integers]:
+        """Find topics of whose first names the opening of a text has many telling words.
 
-        What a name has in brackets or behind a comma may be missing. Each is given with its first
-        place.
+        They may stand in another order and with others between them, and some may be missing:
+        "Joan Marie Jett", "William Walton Sharman". The best are given first, with nats, and with
+        the first character if all words of the name stand near each other, otherwise −1.
         """
-        tokens = cuts_of_text(text[:_OPENING], self.options)[0]
-        words = tokens.words
-        found: dict[int, int] = {}
-        for start, word in enumerate(words):
-            for last in words[start + 1 : start + 2 + _LONGEST_GAP]:
-                for each in self.gapped.find([word, last]):
-                    for thing in self.gapped.things(each.name).tolist():
-                        found.setdefault(thing, tokens.starts[start])
-        return found
+        opening = opening_of(text, self.options.profile)
+        things: list[Integers] = []
+        told: list[Doubles] = []
+        places: list[Integers] = []
+        for word, (place, *_) in opening.places.items():
+            for found in self.words.find([word]):
+                having = self.words.things(found.name)
+                if len(having) <= _MOST_SUBJECTS:
+                    things.append(having.astype(np.int64))
+                    told.append(_telling(np.full(len(having), len(having)), len(self)))
+                    places.append(np.full(len(having), place))
+        if not things:
+            return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64)
+        thing_C, which = np.unique(np.concatenate(things), return_inverse=True)
+        told_C = np.bincount(which, np.concatenate(told), minlength=len(thing_C))
+        missing_C = self.weights_E[thing_C] - told_C
+        nats_C = told_C - _PER_MISSING * missing_C
+        found_at = np.concatenate(places)
+        first_C = np.full(len(thing_C), len(opening.words))
+        np.minimum.at(first_C, which, found_at)
+        last_C = np.zeros(len(thing_C), dtype=np.int64)
+        np.maximum.at(last_C, which, found_at)
+        is_near_C = last_C - first_C < np.bincount(which) + _LONGEST_GAP
+        start_C = np.array(opening.starts)[first_C]
+        start_C[(missing_C > _NOTHING) | ~is_near_C] = -1
+        best = np.argsort(-nats_C, kind="stable")[:_MOST_BY_WORDS]
+        best = best[nats_C[best] > 0]
+        return thing_C[best], nats_C[best], start_C[best]
 
     def _subjects(self, things: Integers) -> Integers:
         """Give the topics that have facts about things, each once; none where they are many."""
@@ -292,7 +323,7 @@ class _Builder:
     def __init__(self, options: LinkOptions) -> None:
         self._options = options
         self._names = NameDictionaryBuilder()
-        self._gapped = NameDictionaryBuilder()
+        self._words = NameDictionaryBuilder()
         self._number_of: dict[int, int] = {}
         self._facts = array("I")
         self._objects, self._subjects = array("I"), array("I")
@@ -302,11 +333,9 @@ class _Builder:
     def add(self, topic: Topic) -> None:
         subject = self._number(topic.id, topic.names)
         self._facts[subject] += len(topic.relations)
-        for name in topic.names if topic.relations else ():
-            for written in dict.fromkeys((name, _BEHIND.sub("", name))):
-                for words in cut_form(written, self._options):
-                    if len(words) > 1 and words[0][0].isalnum() and words[-1][0].isalnum():
-                        self._gapped.add((words[0], words[-1]), subject)
+        if topic.relations:
+            for word in plain_name_words(topic.names[0], self._options.profile):
+                self._words.add([word], subject)
         for relation in topic.relations:
             self._objects.append(self._number(relation.object, relation.forms))
             self._subjects.append(subject)
@@ -328,17 +357,28 @@ class _Builder:
         objects = np.frombuffer(self._objects, dtype=np.uint32)
         subjects = np.frombuffer(self._subjects, dtype=np.uint32)
         counts = np.bincount(objects, minlength=len(self._facts))
+        facts = np.frombuffer(self._facts, dtype=np.uint32)
+        words = self._words.build()
+        having_K = np.diff(words.first_K1)
+        told_K = _telling(having_K, int(np.count_nonzero(facts)))
+        weights = np.bincount(words.things_P, np.repeat(told_K, having_K), minlength=len(facts))
         return TopicIndex(
             source=source,
             options=self._options,
             names=self._names.build(),
-            gapped=self._gapped.build(),
-            facts_E=np.frombuffer(self._facts, dtype=np.uint32),
+            words=words,
+            weights_E=weights.astype(np.float32),
+            facts_E=facts,
             first_E1=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
             subjects_F=subjects[np.argsort(objects, kind="stable")],
             ids=np.frombuffer(bytes(self._ids), dtype=np.uint8),
             ends_E=np.frombuffer(self._ends, dtype=np.int64),
         )
+
+
+def _telling(having: Integers, topics: int) -> Doubles:
+    """Give how many nats words tell that so many of all topics have in their names."""
+    return math.log1p(topics) - np.log(np.asarray(having, dtype=np.float64))
 
 
 def _kept_index(graph: KnowledgeGraph, options: LinkOptions, progress: Progress) -> TopicIndex:
@@ -363,8 +403,8 @@ def _kept_index(graph: KnowledgeGraph, options: LinkOptions, progress: Progress)
     return index
 
 
-_ARRAYS = ("facts_E", "first_E1", "subjects_F", "ids", "ends_E")
-_DICTIONARIES = ("names", "gapped")
+_ARRAYS = ("weights_E", "facts_E", "first_E1", "subjects_F", "ids", "ends_E")
+_DICTIONARIES = ("names", "words")
 _OF_A_DICTIONARY = ("beginnings", "names_K", "first_K1", "things_P")
 
 
@@ -390,12 +430,12 @@ def _open(folder: Path, source: TopicSource, options: LinkOptions) -> TopicIndex
     """Map the files into memory."""
     hint = "remove the folder, and it is made again"
     check_files(folder, read_manifest(folder, format=FORMAT, version=VERSION, hint=hint))
-    names, gapped = (
+    names, words = (
         NameDictionary(*(_mapped(folder / each / _file(name)) for name in _OF_A_DICTIONARY))
         for each in _DICTIONARIES
     )
     arrays: list[Any] = [_mapped(folder / _file(name)) for name in _ARRAYS]
-    return TopicIndex(source, options, names, gapped, *arrays)
+    return TopicIndex(source, options, names, words, *arrays)
 
 
 def _mapped(path: Path) -> Any:

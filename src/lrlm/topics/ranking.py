@@ -24,7 +24,7 @@ from lrlm.models.vanilla import VanillaLM
 from lrlm.plain_data import json_text
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument
-from lrlm.topics.index import TopicIndex
+from lrlm.topics.index import Candidate, TopicIndex
 from lrlm.topics.priors import Prior, TitleInOpening, log_weight
 
 FORMAT = "lrlm topics"
@@ -36,8 +36,12 @@ SURE = 0.9
 MOST_CANDIDATES = 64
 """Topics that the model compares, unless more are asked for."""
 
-_EVIDENCE = 0.7
+_EVIDENCE = 0.43
 """How much of a nat counts in a text of one word; see `usual_temperature`."""
+_PER_OVERLAP = 0.1
+"""How much a nat counts that the names in a text speak for a topic, each by how rare it is."""
+_PER_LOG_FACTS = 0.85
+"""What it speaks against a topic that it has many facts, by their logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +158,13 @@ def rank_topics(
         temperature = usual_temperature(len(cuts_of_text(text, index.options)[0]))
     found = index.candidates(text, most=max(candidates, limit))
     topics = [index.topic(candidate.id) for candidate in found]
-    prior = TitleInOpening(index.options.profile) if prior is None else prior
-    log_weights = [log_weight(prior, topic, text) for topic in topics]
+    by_title = TitleInOpening(index.options.profile) if prior is None else prior
+    log_weights = [log_weight(by_title, topic, text) for topic in topics]
+    if prior is None:
+        for number, (candidate, topic) in enumerate(zip(found, topics, strict=True)):
+            log_weights[number] += _nats_of_names(candidate, topic)
     documents = [_linked(run, text, topic, index, longest) for topic in topics]
-    if run.model.has_posteriors:
+    if run.model.has_posteriors:  # no topic at all is as probable as the least probable one
         documents.append(_about_nothing(text, index))
         log_weights.append(min(log_weights, default=0.0))
     log_probs = log_probs_of(run, documents)
@@ -173,6 +180,15 @@ def rank_topics(
     ]
     none = shares[-1] if run.model.has_posteriors else float(not topics)
     return TopicRanking(text, tuple(matches), none, len(topics))
+
+
+def _nats_of_names(candidate: Candidate, topic: Topic) -> float:
+    """Give what the names in a text speak for a topic, beside what the model says.
+
+    A model knows which names a topic has, but not how rare they are among all topics; and one that
+    has many facts finds some of its names in any text of its field.
+    """
+    return _PER_OVERLAP * candidate.overlap - _PER_LOG_FACTS * math.log(len(topic.relations))
 
 
 def check_knows_topics(run: Run) -> None:

@@ -277,7 +277,7 @@ def _train(
     config, backbone = setup.config.training, setup.config.model.backbone
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
-        model = setup.new_model().to(device)
+        model = setup.first_model().to(device)
         checkpoints = Checkpoints(out / CHECKPOINTS)
         checkpoint = None
         with processes.first_before_others():
