@@ -1,8 +1,6 @@
 """`python -m lrlm` is `lrlm`."""
 
-import sys
-
-from lrlm.cli import main
+from lrlm.cli import run_and_exit
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_and_exit()
