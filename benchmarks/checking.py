@@ -38,7 +38,7 @@ from typing import NamedTuple
 import lrlm
 from lrlm.annotation.annotate import annotate
 from lrlm.batching.encoding import type_name
-from lrlm.checking.calibration import calibration_of
+from lrlm.checking.calibration import Trust, calibration_of
 from lrlm.checking.check import Checker
 from lrlm.checking.fitting import fit_calibration
 from lrlm.checking.fitting_texts import TrainingTexts, sample
@@ -265,6 +265,16 @@ class Baselines:
         return found
 
 
+    def compare(self, cases: Iterable[Case]) -> None:
+        """Print what each baseline finds."""
+        simple = {each: Quality() for each in ("string", "kind", "word")}
+        for case in cases:
+            for each, found in self.named(case).items():
+                simple[each].add(found, case.expected)
+        for each, result in simple.items():
+            print(f"  {each:8} {result}")
+
+
 def _best(counts: Counter[str], types: Sequence[str]) -> str | None:
     return next((type_ for type_, _ in counts.most_common() if type_ in types), None)
 
@@ -286,25 +296,17 @@ def _nearest(document: LinkedDocument, start: int, end: int, types: Sequence[str
 
 
 def compare(
-    checker: Checker,
-    baselines: Baselines,
-    name: str,
-    cases: list[Case],
-    threshold: float,
-    listed: int,
+    checker: Checker, name: str, cases: list[Case], threshold: float, listed: int
 ) -> None:
-    """Print what the model and the baselines find."""
+    """Print what the model finds."""
     quality, faults, others = check(checker, cases, threshold)
-    print(f"{name}: {len(cases):,} texts, {quality.expected:,} to find, from {threshold}")
+    print(
+        f"{name}, {checker.trust} trusted: {len(cases):,} texts, {quality.expected:,} to find, from"
+        f" {threshold}"
+    )
     print(f"  check    {quality}")
     for least, other in others.items():
         print(f"    from {least} {other}")
-    simple = {each: Quality() for each in ("string", "kind", "word")}
-    for case in cases:
-        for each, found in baselines.named(case).items():
-            simple[each].add(found, case.expected)
-    for each, result in simple.items():
-        print(f"  {each:8} {result}")
     for fault in faults[:listed]:
         print(f"    {fault}")
 
@@ -385,26 +387,40 @@ def main() -> None:
     if fitted_on:
         calibration = fit_calibration(run, known, fitted_on, training=training, seed=given.seed)
         print(f"fitted on {len(fitted_on):,} texts: {calibration}")
-    threshold = calibration.threshold if given.threshold is None else given.threshold
-    least = min(0.05, threshold, calibration.new_threshold)
-    checker = Checker(run, known, calibration=calibration, threshold=least)
+    checkers = {
+        trust: Checker(run, known, calibration=calibration, threshold=LEAST, trust=trust)
+        for trust in Trust
+    }
+    thresholds = {
+        Trust.NEITHER: calibration.threshold,
+        Trust.GRAPH: calibration.error_threshold,
+        Trust.TEXT: calibration.new_threshold,
+    }
+    if given.threshold is not None:
+        thresholds = dict.fromkeys(Trust, given.threshold)
     baselines = Baselines(run, known, world)
     calm = list(unchanged(documents))
-    quality, faults, _ = check(checker, calm, threshold)
-    print(f"unchanged: {len(calm):,} texts, {quality.found} false alarms from {threshold}")
-    for fault in faults[: given.list]:
-        print(f"    {fault}")
-    new_threshold = calibration.new_threshold if given.threshold is None else given.threshold
+    for trust in (Trust.NEITHER, Trust.GRAPH):
+        quality, faults, _ = check(checkers[trust], calm, thresholds[trust])
+        print(
+            f"unchanged, {trust} trusted: {len(calm):,} texts, {quality.found} false alarms from"
+            f" {thresholds[trust]}"
+        )
+        for fault in faults[: given.list]:
+            print(f"    {fault}")
     seeds = range(given.seed, given.seed + given.rounds)
     swaps = [case for seed in seeds for case in swapped(documents, world, seed)]
     gaps = [case for seed in seeds for case in hidden(documents, given.hidden, seed)]
-    for name, cases, least in (("swapped", swaps, threshold), ("hidden", gaps, new_threshold)):
-        compare(checker, baselines, name, cases, least, given.list)
-    # The fit is told that either may happen to a text, so that is what its probabilities mean.
-    together, _, _ = check(checker, [*swaps, *gaps], threshold)
-    print(f"swapped and hidden together, from {threshold}: {together}")
+    for name, cases, trusted in (("swapped", swaps, Trust.GRAPH), ("hidden", gaps, Trust.TEXT)):
+        for trust in (trusted, Trust.NEITHER):
+            compare(checkers[trust], name, cases, thresholds[trust], given.list)
+        baselines.compare(cases)
+    # Where neither is trusted either may happen to a text, so that is what probabilities mean.
+    threshold = thresholds[Trust.NEITHER]
+    together, _, _ = check(checkers[Trust.NEITHER], [*swaps, *gaps], threshold)
+    print(f"swapped and hidden together, neither trusted, from {threshold}: {together}")
     if not given.no_speed:
-        speed(checker, documents[:100])
+        speed(checkers[Trust.NEITHER], documents[:100])
 
 
 if __name__ == "__main__":

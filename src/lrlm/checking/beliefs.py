@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from lrlm.arrays import Doubles
-from lrlm.checking.calibration import Calibration, TypeStanding
+from lrlm.checking.calibration import Calibration, Trust, TypeStanding
 
 _STRENGTHS = (3.0, 10.0, 30.0, 100.0)
 """How strongly weights are drawn to zero, in hypotheses; circumstances are standardised first."""
@@ -63,29 +63,40 @@ def fitted_beliefs(
     """Fit weights by log loss, and the thresholds with the best F1.
 
     A type of which the topic has no object can only be right where a fact is hidden, so these
-    hypotheses are taken from texts with hidden facts; others from all texts. Thresholds are those
-    of texts that the model was not trained on, in which `hidden` and `swapped` are how many
-    statements there are to find; weights are learned from the others as well, for weights of few
-    topics are those of these topics.
+    hypotheses are taken from texts with hidden facts; others from all texts, and where one side is
+    trusted, from those in which the other was changed. Thresholds are those of texts that the model
+    was not trained on, in which `hidden` and `swapped` are how many statements there are to find;
+    weights are learned from the others as well, for weights of few topics are those of these topics.
     """
     fold_of = _folds(hypotheses, seed)
-    believed_N = np.zeros(len(hypotheses))
-    weights: dict[TypeStanding, dict[str, float]] = {}
-    for standing in TypeStanding:
-        here = [n for n, each in enumerate(hypotheses) if each.standing is standing]
-        weights[standing], believed_N[here] = _fit([hypotheses[n] for n in here], fold_of)
-    judged = [(p, each) for p, each in apart(hypotheses, believed_N) if not each.is_trained]
-    threshold, f1 = best_threshold([(p, each.is_right) for p, each in judged], hidden + swapped)
-    new = [(p, each.is_right) for p, each in judged if not each.is_swapped]
-    new_threshold, _ = best_threshold(new, hidden)
-    calibration = replace(
-        calibration,
-        threshold=threshold,
-        new_threshold=new_threshold,
-        held=weights[TypeStanding.HELD],
-        lacked=weights[TypeStanding.LACKED],
-    )
-    return Fitted(calibration, f1)
+    held = [each for each in hypotheses if each.standing is TypeStanding.HELD]
+    lacked = [each for each in hypotheses if each.standing is TypeStanding.LACKED]
+    weights, lacked_N = _fit(lacked, [not each.is_swapped for each in lacked], fold_of)
+    calibration = replace(calibration, lacked=weights)
+    f1 = {}
+    for trust, weights_name, threshold_name, expected in (
+        (Trust.NEITHER, "held", "threshold", hidden + swapped),
+        (Trust.GRAPH, "held_in_wrong_texts", "error_threshold", swapped),
+        (Trust.TEXT, "held_in_right_texts", "new_threshold", hidden),
+    ):
+        weights, held_N = _fit(held, [_is_case_of(trust, each) for each in held], fold_of)
+        told = [*zip(held, held_N, strict=True)]
+        if trust is not Trust.GRAPH:
+            told += zip(lacked, lacked_N, strict=True)
+        told = [
+            (each, p) for each, p in told if _is_case_of(trust, each) and not each.is_trained
+        ]
+        judged = apart([each for each, _ in told], np.array([p for _, p in told]))
+        threshold, f1[trust] = best_threshold([(p, each.is_right) for p, each in judged], expected)
+        calibration = replace(
+            calibration, **{weights_name: weights, threshold_name: threshold}
+        )
+    return Fitted(calibration, f1[Trust.NEITHER])
+
+
+def _is_case_of(trust: Trust, hypothesis: Hypothesis) -> bool:
+    """Tell whether a text was changed as it may happen where one side is trusted."""
+    return trust is Trust.NEITHER or hypothesis.is_swapped is (trust is Trust.GRAPH)
 
 
 def _folds(hypotheses: Iterable[Hypothesis], seed: int) -> dict[str, int]:
@@ -96,13 +107,13 @@ def _folds(hypotheses: Iterable[Hypothesis], seed: int) -> dict[str, int]:
 
 
 def _fit(
-    hypotheses: Sequence[Hypothesis], fold_of: Mapping[str, int]
+    hypotheses: Sequence[Hypothesis], used: Sequence[bool], fold_of: Mapping[str, int]
 ) -> tuple[dict[str, float], Doubles]:
-    """Give the weights, and what is believed of each hypothesis by those of other topics."""
-    used_N = np.array(
-        [each.standing is TypeStanding.HELD or not each.is_swapped for each in hypotheses],
-        dtype=bool,
-    )
+    """Give the weights, and what is believed of each hypothesis by those of other topics.
+
+    Weights are learned from those hypotheses that are `used`.
+    """
+    used_N = np.array(used, dtype=bool)
     if not used_N.any():
         return {"log_odds": 1.0}, np.array(
             [expit(each.circumstances.get("log_odds", 0.0)) for each in hypotheses]

@@ -39,6 +39,17 @@ class TypeStanding(StrEnum):
     """It has none: the text tells a fact that the graph lacks."""
 
 
+class Trust(StrEnum):
+    """Which side is taken for right where a text and the graph differ."""
+
+    NEITHER = "neither"
+    """A text may be wrong, and the graph may lack a fact."""
+    GRAPH = "graph"
+    """The graph has everything and is right: errors of the text are looked for."""
+    TEXT = "text"
+    """The text is right: facts that the graph lacks are looked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """How names of objects that are not known are weighed against words and known facts.
@@ -73,26 +84,44 @@ class Calibration:
     """Added where nothing is known by this name."""
     threshold: float = 0.5
     """From which probability on findings were best (F1) where it was fitted."""
+    error_threshold: float = 0.5
+    """The same where the graph is trusted, of texts with errors alone."""
     new_threshold: float = 0.5
-    """The same, of texts with hidden facts alone: new facts are harder to find than errors."""
+    """The same where the text is trusted, of texts with hidden facts alone: new facts are harder to
+    find than errors."""
     held: Mapping[str, float] = field(default_factory=dict)
     """Weights of circumstances where the topic has objects of the type."""
     lacked: Mapping[str, float] = field(default_factory=dict)
     """Weights of circumstances where it has none."""
+    held_in_wrong_texts: Mapping[str, float] = field(default_factory=dict)
+    """The weights of `held` for texts with an error and a graph without gaps."""
+    held_in_right_texts: Mapping[str, float] = field(default_factory=dict)
+    """The weights of `held` for texts without errors and a graph with a gap."""
 
     @property
     def weighs_circumstances(self) -> bool:
         """Whether it was fitted how much circumstances count."""
         return bool(self.held or self.lacked)
 
-    def weighed(self, standing: TypeStanding, circumstances: Mapping[str, float]) -> float:
+    def weighed(
+        self,
+        standing: TypeStanding,
+        circumstances: Mapping[str, float],
+        trust: Trust = Trust.NEITHER,
+    ) -> float:
         """Say how often hypotheses under such circumstances are right.
 
         >>> fitted = Calibration(lacked={"always": -1.0, "log_odds": 0.5})
         >>> round(fitted.weighed(TypeStanding.LACKED, {"always": 1.0, "log_odds": 2.0}), 3)
         0.5
         """
-        weights = self.held if standing is TypeStanding.HELD else self.lacked
+        weights = self.lacked
+        if standing is TypeStanding.HELD:
+            weights = {
+                Trust.NEITHER: self.held,
+                Trust.GRAPH: self.held_in_wrong_texts or self.held,
+                Trust.TEXT: self.held_in_right_texts or self.held,
+            }[trust]
         odds = sum(weights.get(name, 0.0) * value for name, value in circumstances.items())
         return 1.0 / (1.0 + math.exp(-max(odds, -_LARGEST_ODDS)))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lrlm.annotation.annotate import check_posteriors
 from lrlm.annotation.annotation import BadText
 from lrlm.annotation.streaming import improbable, in_their_places, raised, read_in_order
-from lrlm.checking.calibration import Calibration
+from lrlm.checking.calibration import Calibration, Trust
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
 from lrlm.checking.judging import calibrated, judge, stated
@@ -29,6 +29,7 @@ class Checker:
         *,
         calibration: Calibration,
         threshold: float = THRESHOLD,
+        trust: Trust = Trust.NEITHER,
         batch_size: int | None = None,
     ) -> None:
         check_posteriors(run)
@@ -38,6 +39,7 @@ class Checker:
         self.known = known
         self.calibration = calibration
         self.threshold = threshold
+        self.trust = trust
         self.batch_size = batch_size
 
     def check(self, documents: Iterable[LinkedDocument]) -> Iterator[CheckedText]:
@@ -80,4 +82,5 @@ class Checker:
                     self.known.schema,
                     threshold=self.threshold,
                     calibration=self.calibration,
+                    trust=self.trust,
                 )

@@ -80,21 +80,23 @@ class Circumstances:
         start, end = self._place(statement)
         return standing_of(self._text[start:end], statement.type, self._schema)
 
-    def of(self, statement: Statement) -> tuple[TypeStanding, dict[str, float]]:
-        """Say whether the topic has objects of the type, and give the circumstances by name.
+    def type_standing(self, statement: Statement) -> TypeStanding:
+        """Say whether the topic has objects of the type of a hypothesis."""
+        return TypeStanding.HELD if self._known.get(statement.type) else TypeStanding.LACKED
 
-        Those that do not hold are left out. docs/check.md says what each of them means.
+    def of(self, statement: Statement) -> dict[str, float]:
+        """Give the circumstances of a hypothesis by name; those that do not hold are left out.
+
+        docs/check.md says what each of them means.
         """
         place = self._place(statement)
-        known = self._known.get(statement.type, ())
         values = {
             _ALWAYS: 1.0,
             **self._of_the_lattice(statement),
             **self._of_the_place(place),
             **self._of_the_type(place, statement.type),
         }
-        held = TypeStanding.HELD if known else TypeStanding.LACKED
-        return held, {name: value for name, value in values.items() if value}
+        return {name: value for name, value in values.items() if value}
 
     def _of_the_lattice(self, statement: Statement) -> dict[str, float]:
         probability = min(self._stated.probabilities[statement], 1.0)

@@ -13,7 +13,7 @@ import torch
 
 from lrlm.annotation.annotation import Fact, fact_of
 from lrlm.arrays import Doubles, Floats, Integers
-from lrlm.checking.calibration import Calibration
+from lrlm.checking.calibration import Calibration, Trust, TypeStanding
 from lrlm.checking.circumstances import WORTH_A_LOOK, Circumstances
 from lrlm.checking.findings import CheckedText, Conflict, Finding, GraphVerdict
 from lrlm.checking.hypotheses import kind_share, schema_for_document
@@ -169,6 +169,7 @@ def judge(
     *,
     threshold: float,
     calibration: Calibration = UNCALIBRATED,
+    trust: Trust = Trust.NEITHER,
 ) -> CheckedText:
     """Compare what a text states with what is known about its topic."""
     document = stated_document.document
@@ -176,9 +177,10 @@ def judge(
     for relation in document.relations:
         if relation.type != TITLE and not relation.is_open:
             known.setdefault(relation.type, []).append(fact_of(relation, 0))
+    believed = _believed(stated_document, schema, calibration, trust)
     findings = [
         _finding(stated_document, statement, probability, known, schema)
-        for statement, probability in _apart(_believed(stated_document, schema, calibration))
+        for statement, probability in _apart(believed)
         if probability >= threshold and statement.type != TITLE
     ]
     return CheckedText(
@@ -192,19 +194,24 @@ def judge(
 
 
 def _believed(
-    stated_document: StatedDocument, schema: Schema, calibration: Calibration
+    stated_document: StatedDocument, schema: Schema, calibration: Calibration, trust: Trust
 ) -> Iterator[tuple[Statement, float]]:
     """Say how probable statements are, hypotheses by how often such ones are right."""
     circumstances = Circumstances(stated_document, schema)
     for statement, probability in stated_document.probabilities.items():
         if statement.object is not None:
             yield statement, probability
-        elif calibration.weighs_circumstances:
+            continue
+        standing = circumstances.type_standing(statement)
+        if trust is Trust.GRAPH and standing is TypeStanding.LACKED:
+            continue  # it could only be a fact that the graph lacks
+        if calibration.weighs_circumstances:
             if probability >= WORTH_A_LOOK and statement.type != TITLE:
-                yield statement, calibration.weighed(*circumstances.of(statement))
+                there = circumstances.of(statement)
+                yield statement, calibration.weighed(standing, there, trust)
         else:
-            standing = circumstances.standing(statement)
-            yield statement, calibration.believed(min(probability, 1.0), standing)
+            known_name = circumstances.standing(statement)
+            yield statement, calibration.believed(min(probability, 1.0), known_name)
 
 
 def _apart(statements: Iterable[tuple[Statement, float]]) -> list[tuple[Statement, float]]:
