@@ -264,7 +264,6 @@ class Baselines:
                     found[name].add(Found(start, end, type_))
         return found
 
-
     def compare(self, cases: Iterable[Case]) -> None:
         """Print what each baseline finds."""
         simple = {each: Quality() for each in ("string", "kind", "word")}
@@ -295,9 +294,7 @@ def _nearest(document: LinkedDocument, start: int, end: int, types: Sequence[str
     return None if best is None else best[1]
 
 
-def compare(
-    checker: Checker, name: str, cases: list[Case], threshold: float, listed: int
-) -> None:
+def compare(checker: Checker, name: str, cases: list[Case], threshold: float, listed: int) -> None:
     """Print what the model finds."""
     quality, faults, others = check(checker, cases, threshold)
     print(
@@ -388,7 +385,7 @@ def main() -> None:
         calibration = fit_calibration(run, known, fitted_on, training=training, seed=given.seed)
         print(f"fitted on {len(fitted_on):,} texts: {calibration}")
     checkers = {
-        trust: Checker(run, known, calibration=calibration, threshold=LEAST, trust=trust)
+        trust: Checker(run, known, calibration=calibration, threshold=LEAST, trust=trust.value)
         for trust in Trust
     }
     thresholds = {

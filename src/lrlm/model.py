@@ -12,7 +12,7 @@ from lrlm.annotation.annotation import Annotation, BadText
 from lrlm.annotation.score import Score, score
 from lrlm.annotation.streaming import raised
 from lrlm.artifacts import AnyPath
-from lrlm.checking.calibration import Calibration, calibration_of
+from lrlm.checking.calibration import Calibration, TrustName, calibration_of
 from lrlm.checking.check import THRESHOLD, Checker
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.fitting import fit_calibration, save_calibration
@@ -296,6 +296,7 @@ class Model:
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
+        trust: TrustName = "neither",
         calibration: Calibration | None = None,
         longest: int = LONGEST,
         letter_case: str | None = None,
@@ -308,6 +309,10 @@ class Model:
         trained on, and from `graph` where one is given. Findings have at least the probability
         `threshold`. If a graph or a corpus is given in place of a topic, the topic is found in it.
 
+        Where a text and the graph differ, either may be wrong. Who trusts the graph looks for
+        errors of the text, who trusts the text for facts that the graph lacks: with `trust`,
+        probabilities are those of that case, and what is new is not looked for in a trusted graph.
+
         >>> norway = model.topic("Norway")
         >>> checked = model.check("Norway is a country. Its capital is Trondheim.", norway)
         >>> (finding,) = checked.findings
@@ -319,7 +324,7 @@ class Model:
         )
         if graph is None and isinstance(topic, KnowledgeGraph):
             graph = topic
-        return next(self._checker(graph, threshold, calibration).check([document]))
+        return next(self._checker(graph, threshold, trust, calibration).check([document]))
 
     @overload
     def check_many(
@@ -328,6 +333,7 @@ class Model:
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
+        trust: TrustName = "neither",
         calibration: Calibration | None = None,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -343,6 +349,7 @@ class Model:
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
+        trust: TrustName = "neither",
         calibration: Calibration | None = None,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -357,6 +364,7 @@ class Model:
         *,
         graph: KnowledgeGraph | None = None,
         threshold: float = THRESHOLD,
+        trust: TrustName = "neither",
         calibration: Calibration | None = None,
         batch_size: int | None = None,
         longest: int = LONGEST,
@@ -376,7 +384,7 @@ class Model:
         """
         _check_choice(bad_texts)
         link = partial(self._link, longest=longest, letter_case=letter_case, name_rules=name_rules)
-        checker = self._checker(graph, threshold, calibration, batch_size)
+        checker = self._checker(graph, threshold, trust, calibration, batch_size)
         results = checker.check_texts(texts, link=link)
         return results if bad_texts == "report" else map(raised, results)
 
@@ -392,7 +400,7 @@ class Model:
         >>> 0 <= fitted.doubt <= 16
         True
         """
-        known = self._checker(None, THRESHOLD, None).known
+        known = self._checker(None, THRESHOLD, "neither", None).known
         is_trained_on = corpus.fingerprint == self.run.corpus_fingerprint
         training = TrainingTexts.of(corpus, corpus.topics()) if is_trained_on else None
         fitted = fit_calibration(self.run, known, corpus.documents(split), training=training)
@@ -404,6 +412,7 @@ class Model:
         self,
         graph: KnowledgeGraph | None,
         threshold: float,
+        trust: TrustName,
         calibration: Calibration | None,
         batch_size: int | None = None,
     ) -> Checker:
@@ -415,6 +424,7 @@ class Model:
             self._known_types[key],
             calibration=calibration or calibration_of(self.run),
             threshold=threshold,
+            trust=trust,
             batch_size=batch_size,
         )
 

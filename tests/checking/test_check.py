@@ -66,6 +66,20 @@ def test_what_the_graph_says_of_a_text(model: Model, norway: Topic) -> None:
     assert checked.of("new") == (checked.findings[4],)
 
 
+def test_who_is_trusted(model: Model, norway: Topic) -> None:
+    text = f"{TEXT} Its president is Carl Dahl."
+    trusted_graph = model.check(text, norway, trust="graph")
+    # A trusted graph has all neighbours, so another one is an error; it has no gaps to look for.
+    assert ("Germany", "contradicted", "borders") in said(trusted_graph)
+    assert not trusted_graph.of("new")
+    borders = next(each for each in trusted_graph.findings if each.text == "Germany")
+    assert "Sweden" in [fact.object for fact in borders.instead]
+    trusted_text = model.check(text, norway, trust="text")
+    assert ("Germany", "new", "borders") in said(trusted_text)
+    (many,) = model.check_many([(text, norway)], trust="graph", bad_texts="raise")
+    assert many == trusted_graph
+
+
 def test_a_result_can_be_written_and_shown(model: Model, norway: Topic) -> None:
     checked = model.check(TEXT, norway)
     content = json.loads(checked.to_json())
@@ -124,6 +138,8 @@ def test_a_graph_without_names_supports_nothing(tmp_path: Path, model: Model) ->
 def test_bad_values_are_refused(model: Model, norway: Topic) -> None:
     with pytest.raises(InputError, match="threshold"):
         model.check(TEXT, norway, threshold=2)
+    with pytest.raises(InputError, match="trust must be 'neither', 'graph' or 'text'"):
+        model.check(TEXT, norway, trust="me")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="log_odds"):
         Calibration(log_odds=float("nan"))
     with pytest.raises(InputError, match=r"lrlm\.Topic"):

@@ -46,7 +46,8 @@ def asked(
     probabilities |= {Statement(start, end, other, None): share for other, share in others}
     places = TokenPlaces(tokens.starts, tokens.ends, range(len(tokens)))
     stated = StatedDocument(document, places, probabilities, is_possible=True)
-    return Circumstances(stated, SCHEMA).of(statement)
+    found = Circumstances(stated, SCHEMA)
+    return found.type_standing(statement), found.of(statement)
 
 
 def test_the_standing_of_names_and_types() -> None:

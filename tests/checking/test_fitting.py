@@ -16,6 +16,7 @@ from lrlm.checking.calibration import (
     CALIBRATION,
     Calibration,
     NameStanding,
+    Trust,
     TypeStanding,
     calibration_of,
     calibration_text,
@@ -77,6 +78,35 @@ def test_new_types_are_learned_from_hidden_facts_alone() -> None:
     both, _ = fitted_beliefs([*hypotheses, *swapped], Calibration(), hidden=1000, swapped=1000)
     assert both.lacked == alone.lacked
     assert both.held == alone.held
+
+
+def test_who_trusts_one_side_learns_from_what_may_happen_then() -> None:
+    """Of types that the topic has, another name is an error in one half of the texts only."""
+    dice = random.Random(5)
+    hypotheses = [
+        each._replace(
+            text=number,
+            is_swapped=number % 2 == 0,
+            is_right=number % 2 == 0 and dice.random() < 0.9,
+        )
+        for number, each in enumerate(drawn(TRUTH, 4000))
+        if each.standing is TypeStanding.HELD
+    ]
+    right = sum(each.is_right for each in hypotheses)
+    fitted, _ = fitted_beliefs(hypotheses, Calibration(), hidden=0, swapped=right)
+
+    def believed(trust: Trust) -> float:
+        ps = [fitted.weighed(TypeStanding.HELD, each.circumstances, trust) for each in hypotheses]
+        return sum(ps) / len(ps)
+
+    assert believed(Trust.NEITHER) == pytest.approx(0.45, abs=0.03)
+    assert believed(Trust.GRAPH) == pytest.approx(0.9, abs=0.03)
+    assert believed(Trust.TEXT) < 0.03
+    assert fitted.error_threshold > fitted.threshold
+    # A calibration that was fitted before there was the choice says the same in all cases.
+    assert TRUTH.weighed(TypeStanding.HELD, {"always": 1.0}, Trust.TEXT) == TRUTH.weighed(
+        TypeStanding.HELD, {"always": 1.0}
+    )
 
 
 def test_texts_that_were_trained_on_teach_weights_and_choose_nothing() -> None:

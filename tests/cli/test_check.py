@@ -93,6 +93,21 @@ def test_lines_and_folders_say_the_same(
     assert capsys.readouterr().out == lines
 
 
+def test_a_trusted_graph_has_no_gaps(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--jsonl", "texts.jsonl", "--out"]
+    assert main(["check", *given, "neither.jsonl"]) == 0
+    assert main(["check", *given, "trusted.jsonl", "--trust", "graph"]) == 0
+    assert '"new"' in (here / "neither.jsonl").read_text()
+    assert '"new"' not in (here / "trusted.jsonl").read_text()
+    (here / "many").mkdir()
+    (here / "many" / "a.jsonl").write_bytes((here / "texts.jsonl").read_bytes())
+    folder = ["--jsonl", "many", "--out", "results"]
+    assert main(["check", *folder, "--trust", "graph"]) == 0
+    assert (here / "results" / "a.jsonl").read_text() == (here / "trusted.jsonl").read_text()
+    capsys.readouterr()
+    assert "begun with another trust" in refused(capsys, *folder)
+
+
 def test_bad_input_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "words.txt").write_text("Nothing of this is known.")
     assert "what is the text about?" in refused(capsys, "words.txt")

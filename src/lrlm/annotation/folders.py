@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
@@ -62,6 +62,8 @@ class FolderSettings:
     backward: Path | str | None = None
     """A second run, which reads backward."""
     backward_weight: float | None = None
+    trust: Literal["neither", "graph", "text"] = "neither"
+    """Which side is right where a text that is checked and the graph differ."""
 
 
 @dataclass(frozen=True)
@@ -265,6 +267,8 @@ def _prepare(out: Path, settings: FolderSettings, work: FolderWork) -> None:
         "copy_odds": settings.copy_odds,
         "backward": _told(settings.backward),
         "backward_weight": settings.backward_weight,
+        # Folders that were begun before there was this choice say nothing of it.
+        "trust": None if settings.trust == "neither" else settings.trust,
     }
     if not (out / MANIFEST).exists():
         out.absolute().parent.mkdir(parents=True, exist_ok=True)

@@ -52,6 +52,13 @@ class Fitted(NamedTuple):
     f1: float
 
 
+class BestThreshold(NamedTuple):
+    """From which probability on findings are best, and the best F1 of all thresholds."""
+
+    threshold: float
+    f1: float
+
+
 def fitted_beliefs(
     hypotheses: Sequence[Hypothesis],
     calibration: Calibration,
@@ -66,32 +73,34 @@ def fitted_beliefs(
     hypotheses are taken from texts with hidden facts; others from all texts, and where one side is
     trusted, from those in which the other was changed. Thresholds are those of texts that the model
     was not trained on, in which `hidden` and `swapped` are how many statements there are to find;
-    weights are learned from the others as well, for weights of few topics are those of these topics.
+    weights are learned from the others as well, for weights of few topics are those of these
+    topics.
     """
     fold_of = _folds(hypotheses, seed)
     held = [each for each in hypotheses if each.standing is TypeStanding.HELD]
     lacked = [each for each in hypotheses if each.standing is TypeStanding.LACKED]
-    weights, lacked_N = _fit(lacked, [not each.is_swapped for each in lacked], fold_of)
-    calibration = replace(calibration, lacked=weights)
-    f1 = {}
-    for trust, weights_name, threshold_name, expected in (
-        (Trust.NEITHER, "held", "threshold", hidden + swapped),
-        (Trust.GRAPH, "held_in_wrong_texts", "error_threshold", swapped),
-        (Trust.TEXT, "held_in_right_texts", "new_threshold", hidden),
-    ):
-        weights, held_N = _fit(held, [_is_case_of(trust, each) for each in held], fold_of)
-        told = [*zip(held, held_N, strict=True)]
+    lacked_weights, lacked_N = _fit(lacked, [not each.is_swapped for each in lacked], fold_of)
+    expected = {Trust.NEITHER: hidden + swapped, Trust.GRAPH: swapped, Trust.TEXT: hidden}
+    weights, best = {}, {}
+    for trust in Trust:
+        weights[trust], held_N = _fit(held, [_is_case_of(trust, each) for each in held], fold_of)
+        told = [*zip(held, held_N.tolist(), strict=True)]
         if trust is not Trust.GRAPH:
-            told += zip(lacked, lacked_N, strict=True)
-        told = [
-            (each, p) for each, p in told if _is_case_of(trust, each) and not each.is_trained
-        ]
+            told += zip(lacked, lacked_N.tolist(), strict=True)
+        told = [(each, p) for each, p in told if _is_case_of(trust, each) and not each.is_trained]
         judged = apart([each for each, _ in told], np.array([p for _, p in told]))
-        threshold, f1[trust] = best_threshold([(p, each.is_right) for p, each in judged], expected)
-        calibration = replace(
-            calibration, **{weights_name: weights, threshold_name: threshold}
-        )
-    return Fitted(calibration, f1[Trust.NEITHER])
+        best[trust] = best_threshold([(p, each.is_right) for p, each in judged], expected[trust])
+    calibration = replace(
+        calibration,
+        threshold=best[Trust.NEITHER].threshold,
+        error_threshold=best[Trust.GRAPH].threshold,
+        new_threshold=best[Trust.TEXT].threshold,
+        held=weights[Trust.NEITHER],
+        lacked=lacked_weights,
+        held_in_wrong_texts=weights[Trust.GRAPH],
+        held_in_right_texts=weights[Trust.TEXT],
+    )
+    return Fitted(calibration, best[Trust.NEITHER].f1)
 
 
 def _is_case_of(trust: Trust, hypothesis: Hypothesis) -> bool:
@@ -186,7 +195,7 @@ def apart(hypotheses: Sequence[Hypothesis], believed_N: Doubles) -> list[tuple[f
     return kept
 
 
-def best_threshold(judged: Iterable[tuple[float, bool]], expected: int) -> tuple[float, float]:
+def best_threshold(judged: Iterable[tuple[float, bool]], expected: int) -> BestThreshold:
     """Say from which probability on findings are best, and the best F1 of all thresholds.
 
     If probabilities are what they say, F1 is best from half its best value on: a finding that is
@@ -196,4 +205,4 @@ def best_threshold(judged: Iterable[tuple[float, bool]], expected: int) -> tuple
     for number, (_, is_right) in enumerate(sorted(judged, key=lambda each: -each[0]), start=1):
         right += is_right
         best = max(best, 2.0 * right / (number + expected))
-    return math.floor(50.0 * best) / 100.0, best
+    return BestThreshold(math.floor(50.0 * best) / 100.0, best)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
+from typing import Any, Literal
 
 from lrlm.errors import FormatError, InputError
 from lrlm.plain_data import json_text, read_json
@@ -13,6 +14,8 @@ CALIBRATION = "calibration.json"
 """A file in the folder of a run; without it the defaults hold."""
 
 _LARGEST_FILE = 1 << 14
+_WEIGHTS = ("held", "lacked", "held_in_wrong_texts", "held_in_right_texts")
+"""Fields that hold weights of circumstances by name."""
 _SURE = 1e-6
 """Nothing is more certain than this, either way."""
 _LARGEST_ODDS = 700.0
@@ -48,6 +51,10 @@ class Trust(StrEnum):
     """The graph has everything and is right: errors of the text are looked for."""
     TEXT = "text"
     """The text is right: facts that the graph lacks are looked for."""
+
+
+TrustName = Literal["neither", "graph", "text"]
+"""How a caller names one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +177,14 @@ def calibration_of(run: Run) -> Calibration:
     content = read_json(path, largest=_LARGEST_FILE)
     try:
         # What the first versions did not fit, their files lack.
-        weights = {standing: content.get(standing.value, {}) for standing in TypeStanding}
-        given = {
-            each.name: float(content[each.name])
-            for each in fields(Calibration)
-            if each.name in content and each.name not in weights
-        }
-        held, lacked = (
-            {str(name): float(weight) for name, weight in weights[standing].items()}
-            for standing in (TypeStanding.HELD, TypeStanding.LACKED)
-        )
-        return Calibration(**given, held=held, lacked=lacked)
+        given: dict[str, Any] = {}
+        for each in fields(Calibration):
+            if each.name in _WEIGHTS:
+                weights = content.get(each.name, {})
+                given[each.name] = {str(name): float(weight) for name, weight in weights.items()}
+            elif each.name in content:
+                given[each.name] = float(content[each.name])
+        return Calibration(**given)
     except (AttributeError, TypeError, ValueError, InputError) as error:
         raise FormatError(f"{path}: not a calibration, or damaged ({error})") from None
 

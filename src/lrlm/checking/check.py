@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lrlm.annotation.annotate import check_posteriors
 from lrlm.annotation.annotation import BadText
 from lrlm.annotation.streaming import improbable, in_their_places, raised, read_in_order
-from lrlm.checking.calibration import Calibration, Trust
+from lrlm.checking.calibration import Calibration, Trust, TrustName
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.hypotheses import KnowledgeOfTypes, with_hypotheses
 from lrlm.checking.judging import calibrated, judge, stated
@@ -29,7 +29,7 @@ class Checker:
         *,
         calibration: Calibration,
         threshold: float = THRESHOLD,
-        trust: Trust = Trust.NEITHER,
+        trust: TrustName = "neither",
         batch_size: int | None = None,
     ) -> None:
         check_posteriors(run)
@@ -38,8 +38,10 @@ class Checker:
         self.run = run
         self.known = known
         self.calibration = calibration
+        if trust not in list(Trust):
+            raise InputError(f"trust must be 'neither', 'graph' or 'text', not {trust!r}")
         self.threshold = threshold
-        self.trust = trust
+        self.trust = Trust(trust)
         self.batch_size = batch_size
 
     def check(self, documents: Iterable[LinkedDocument]) -> Iterator[CheckedText]:

@@ -179,7 +179,7 @@ def judge(
             known.setdefault(relation.type, []).append(fact_of(relation, 0))
     believed = _believed(stated_document, schema, calibration, trust)
     findings = [
-        _finding(stated_document, statement, probability, known, schema)
+        _finding(stated_document, statement, probability, known, schema, trust=trust)
         for statement, probability in _apart(believed)
         if probability >= threshold and statement.type != TITLE
     ]
@@ -232,6 +232,8 @@ def _finding(
     probability: float,
     known: Mapping[str, list[Fact]],
     schema: Schema,
+    *,
+    trust: Trust,
 ) -> Finding:
     document, places = stated_document.document, stated_document.places
     start, end = places.starts[statement.start], places.ends[statement.end - 1]
@@ -246,7 +248,8 @@ def _finding(
         named = schema.names.get(text)
         fact = Fact(statement.type, text if named is None else named.object, text, label)
         there = tuple(known.get(statement.type, ()))
-        if there and schema.is_single(statement.type, objects_here=len(there)):
+        is_all = trust is Trust.GRAPH or schema.is_single(statement.type, objects_here=len(there))
+        if there and is_all:
             verdict, instead = GraphVerdict.CONTRADICTED, there
     return Finding(start, end, text, verdict, min(probability, 1.0), document.topic, fact, instead)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lrlm.annotation.folders import FileReport, FolderSettings, FolderWork, LineWork, work_through
 from lrlm.annotation.jsonl import LineLinker
-from lrlm.checking.calibration import calibration_of
+from lrlm.checking.calibration import TrustName, calibration_of
 from lrlm.checking.check import Checker
 from lrlm.checking.findings import CheckedText
 from lrlm.checking.hypotheses import KnowledgeOfTypes
@@ -45,15 +45,17 @@ def check_folder(
     )
 
 
-def checker_for(run: Run, graph: KnowledgeGraph | None, *, threshold: float) -> Checker:
+def checker_for(
+    run: Run, graph: KnowledgeGraph | None, *, threshold: float, trust: TrustName = "neither"
+) -> Checker:
     """Make ready to check with a run, by what is known of types from it and from a graph."""
     known = KnowledgeOfTypes.of(schema_for(run, graph))
-    return Checker(run, known, calibration=calibration_of(run), threshold=threshold)
+    return Checker(run, known, calibration=calibration_of(run), threshold=threshold, trust=trust)
 
 
 def _checking(run: Run, settings: FolderSettings) -> LineWork:
     graph = None if settings.graph is None else KnowledgeGraph.open(settings.graph)
-    checker = checker_for(run, graph, threshold=settings.threshold)
+    checker = checker_for(run, graph, threshold=settings.threshold, trust=settings.trust)
 
     def lines(
         raw: Iterable[bytes], linker: LineLinker, bad_lines: BadLines, where: Path

@@ -59,6 +59,14 @@ class CheckFormat(StrEnum):
     HTML = "html"
 
 
+class Trusted(StrEnum):
+    """Which side is right where a text and the graph differ."""
+
+    NEITHER = "neither"
+    GRAPH = "graph"
+    TEXT = "text"
+
+
 class FailOn(StrEnum):
     """Findings that make the command fail."""
 
@@ -87,6 +95,13 @@ def check(
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Tell findings with at least this probability.")
     ] = 0.5,
+    trust: Annotated[
+        Trusted,
+        typer.Option(
+            help="Which side is right where they differ: with graph, errors of the text are looked"
+            " for, with text, facts that the graph lacks. Probabilities are those of that case."
+        ),
+    ] = Trusted.NEITHER,
     jsonl: Annotated[
         str | None,
         typer.Option(
@@ -145,6 +160,7 @@ def check(
             rules,
             backward=backward,
             backward_weight=backward_weight,
+            trust=trust.value,
         )
         _check_folder(Path(jsonl), place, settings, engine, master)
         return
@@ -165,7 +181,7 @@ def check(
         topics = topics_for(model.run, graph=graph, corpus=corpus, endpoint=endpoint)
         progress("counting types of facts", 0, 0)
         known_graph = None if graph is None else KnowledgeGraph.open(graph)
-        checker = checker_for(model.run, known_graph, threshold=threshold)
+        checker = checker_for(model.run, known_graph, threshold=threshold, trust=trust.value)
         if jsonl is None:
             named, _ = topic_of_text(
                 text,

@@ -227,8 +227,9 @@ def suggest(
 ) -> None:
     """Suggest facts that texts state and a graph does not have, with their evidence.
 
-    One line of JSON per fact, the most probable first: the triple, its probability over all texts,
-    and the places that state it. A person should look before the graph believes them.
+    The texts are taken to be right, and the graph to lack facts. One line of JSON per fact, the
+    most probable first: the triple, its probability over all texts, and the places that state it. A
+    person should look before the graph believes them.
     """
     check_writable([each for each in (out, ntriples) if each is not None and not is_stream(each)])
 
@@ -246,7 +247,7 @@ def suggest(
         model = load(run, device=device)
         with KnowledgeGraph.open(graph) as opened:
             progress("counting types of facts", 0, 0)
-            checker = checker_for(model.run, opened, threshold=threshold)
+            checker = checker_for(model.run, opened, threshold=threshold, trust="text")
             linker = LineLinker(model.run, topics_for(model.run, graph=graph))
             results = check_lines(lines, linker, checker, bad_lines, where=where)
             found = suggestions(_counted(results, progress))

@@ -25,6 +25,7 @@ from lrlm.plain_data import json_text
 from lrlm.serving import answers
 from lrlm.serving.desk import Desk
 from lrlm.serving.explorer import (
+    CheckChoices,
     TextOfTopic,
     annotation_to_json,
     lattice_under,
@@ -200,10 +201,11 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
     async def check(request: Request, asked: CheckRequest) -> Response:
         """Say which statements of a text are supported, contradicted or new to what is known."""
         written = checked_to_html if asked.format == "html" else CheckedText.to_json
+        choices = CheckChoices(asked.threshold, asked.trust)
 
         async def work() -> str:
             text = TextOfTopic(asked.text, await desk.topic(asked.topic))
-            (content,) = await desk.check(asked.model, [text], asked.threshold, written)
+            (content,) = await desk.check(asked.model, [text], choices, written)
             return content
 
         content = await desk.while_wanted(request, work())
@@ -214,10 +216,11 @@ def router_for(desk: Desk) -> APIRouter:  # noqa: PLR0915  one route after the o
     )
     async def check_batch(request: Request, asked: CheckManyRequest) -> Response:
         """Check texts side by side; if one cannot be read, none is, and it is named."""
+        choices = CheckChoices(asked.threshold, asked.trust)
 
         async def work() -> list[str]:
             texts = [TextOfTopic(each.text, await desk.topic(each.topic)) for each in asked.texts]
-            return await desk.check(asked.model, texts, asked.threshold, CheckedText.to_json)
+            return await desk.check(asked.model, texts, choices, CheckedText.to_json)
 
         made = await desk.while_wanted(request, work())
         return _json(f'{{"checks":[{",".join(made)}]}}')

@@ -18,6 +18,7 @@ from lrlm.errors import InputError, LrlmError
 from lrlm.generation.generated_text import Piece
 from lrlm.knowledge import Topic
 from lrlm.serving.explorer import (
+    CheckChoices,
     Explorer,
     TextOfTopic,
     annotate_together,
@@ -57,10 +58,10 @@ class _ToAnnotate(NamedTuple):
 
 
 class _ToCheck(NamedTuple):
-    """One text in the queue, from which probability on it is checked, and how that is written."""
+    """One text in the queue, how it is checked, and how that is written."""
 
     text: TextOfTopic
-    threshold: float
+    asked: CheckChoices
     written: Callable[[CheckedText], str]
 
 
@@ -134,10 +135,10 @@ class Desk:
         """Check what waits together, and write every result, beside the event loop."""
         model, graph = self.explorer.models[name], self.explorer.graph
         results: dict[int, str | Exception] = {}
-        for threshold in {each.threshold for each in given}:
-            numbers = [n for n, each in enumerate(given) if each.threshold == threshold]
+        for asked in {each.asked for each in given}:
+            numbers = [n for n, each in enumerate(given) if each.asked == asked]
             texts = [given[number].text for number in numbers]
-            made = check_together(name, model, texts, graph=graph, threshold=threshold)
+            made = check_together(name, model, texts, asked, graph=graph)
             for number, result in zip(numbers, made, strict=True):
                 results[number] = (
                     result if isinstance(result, Exception) else given[number].written(result)
@@ -207,12 +208,12 @@ class Desk:
         self,
         model: str | None,
         texts: Sequence[TextOfTopic],
-        threshold: float,
+        asked: CheckChoices,
         written: Callable[[CheckedText], str],
     ) -> list[str]:
         """Check texts together with those of other requests."""
         checker = self._checkers[self.name_of(model)]
-        return await _all_of(checker, [_ToCheck(text, threshold, written) for text in texts])
+        return await _all_of(checker, [_ToCheck(text, asked, written) for text in texts])
 
     async def write(self, job: Callable[[Order], Made]) -> Made:
         """Generate, score or draw."""

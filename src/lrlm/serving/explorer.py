@@ -17,6 +17,7 @@ from lrlm.annotation.annotation import Annotation, BadText
 from lrlm.annotation.drawn_lattice import DrawnLattice, draw_lattice
 from lrlm.annotation.score import Score, score
 from lrlm.characters import visible_json
+from lrlm.checking.calibration import TrustName
 from lrlm.checking.findings import CheckedText
 from lrlm.errors import InputError, LrlmError
 from lrlm.generation.generate import generate, stream
@@ -148,17 +149,24 @@ def annotate_together(
     return [results[number] for number in range(len(texts))]
 
 
+class CheckChoices(NamedTuple):
+    """How texts are checked."""
+
+    threshold: float
+    trust: TrustName
+
+
 def check_together(
     name: str,
     model: Model,
     texts: Sequence[TextOfTopic],
+    asked: CheckChoices,
     *,
     graph: KnowledgeGraph | None,
-    threshold: float,
 ) -> list[CheckedText | Exception]:
     """Check texts side by side; what is wrong with one of them is not the others' trouble."""
     _check_annotates(name, model)
-    results = model.check_many(texts, graph=graph, threshold=threshold, longest=LONGEST_TEXT)
+    results = model.check_many(texts, graph=graph, longest=LONGEST_TEXT, **asked._asdict())
     return [each.error if isinstance(each, BadText) else each for each in results]
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from lrlm.checking.calibration import TrustName
 from lrlm.checking.check import THRESHOLD
 from lrlm.knowledge import Topic
 from lrlm.serving import limits
@@ -141,6 +142,11 @@ class AnnotateManyRequest(ManyTextsRequest):
     threshold: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
 
 
+Trusted = Annotated[
+    TrustName, Field(description="Which side is right where the text and the graph differ.")
+]
+
+
 class CheckRequest(BaseModel):
     """A text to check against what is known about its topic."""
 
@@ -156,6 +162,7 @@ class CheckRequest(BaseModel):
         allow_inf_nan=False,
         description="Leave out what the text states less probably than this.",
     )
+    trust: Trusted = "neither"
     format: Literal["json", "html"] = Field(
         default="json", description="html: a page in one file, to be kept."
     )
@@ -167,6 +174,7 @@ class CheckManyRequest(ManyTextsRequest):
     model_config = _example(texts=[{"text": _CLAIM, "topic": "Norway"}])
 
     threshold: float = Field(default=THRESHOLD, ge=0, le=1, allow_inf_nan=False)
+    trust: Trusted = "neither"
 
 
 class WritingRequest(BaseModel):
