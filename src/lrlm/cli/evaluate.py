@@ -69,6 +69,14 @@ def evaluate(
         ),
     ] = None,
     samples: Annotated[int, typer.Option(help="Number of texts per topic for --mentions.")] = 10,
+    fit_repetitions: Annotated[
+        bool,
+        typer.Option(
+            "--fit-repetitions",
+            help="With --mentions: choose what a repeated name costs generated texts so that they"
+            " repeat as much as the articles do, and keep it in the runs.",
+        ),
+    ] = False,
     json_file: Annotated[
         Path | None,
         typer.Option("--json", metavar="F", help="Write all results to this file as JSON."),
@@ -107,6 +115,11 @@ def evaluate(
 
     if copy_odds is not None and fit_copy_odds:
         raise InputError("--copy-odds and --fit-copy-odds exclude each other: leave one out")
+    if fit_repetitions and mentions is None:
+        raise InputError(
+            "--fit-repetitions counts names in generated texts: also give --mentions N, the number"
+            " of topics to write about"
+        )
     if plot is not None:
         check_plot(plot)
     files = [path for path in (json_file, markdown, latex, plot) if path is not None]
@@ -121,6 +134,7 @@ def evaluate(
                 samples=samples,
                 split=split,
                 corpus=corpus,
+                fit_repetitions=fit_repetitions,
                 device=device,
                 progress=progress,
             )

@@ -89,6 +89,15 @@ def generate(
             " have, or keep them.",
         ),
     ] = True,
+    repetition_cost: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NATS",
+            min=0,
+            help="What a text pays for each name that it repeats: it is e^-NATS times as probable.",
+            show_default="what was fitted for the run, or 0",
+        ),
+    ] = None,
     must_use: Annotated[
         list[str] | None,
         typer.Option(
@@ -148,6 +157,7 @@ def generate(
         max_uses=max_uses,
         only_known_names=only_known_names,
         known_facts_only=known_facts_only,
+        repetition_cost=repetition_cost,
         must_use=tuple(map(_wish, must_use or ())),
     )
     with progress_of("texts") as progress:

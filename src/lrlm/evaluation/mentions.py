@@ -8,7 +8,8 @@ fewest are left over. Each form is a full mention; words left over side by side 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ import torch
 from lrlm.artifacts import AnyPath
 from lrlm.corpora import prune, topic_of
 from lrlm.errors import InputError
+from lrlm.evaluation.repetitions import fitted_cost, save_repetition_cost
 from lrlm.evaluation.side_by_side import corpus_for, open_runs, short_names
+from lrlm.generation.drafts import write_texts
 from lrlm.generation.options import GenerationOptions
 from lrlm.generation.pieces import CopiedForm, WrittenToken
 from lrlm.generation.sampler import Sampler
@@ -53,6 +56,8 @@ class MentionStatistics:
     """Texts about each topic."""
     runs: dict[str, MentionCounts]
     gold: MentionCounts
+    repetition_costs: dict[str, float] = field(default_factory=dict)
+    """What repeated names cost the texts of each run, in nats."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""
@@ -68,10 +73,15 @@ def mention_statistics(
     corpus: Path | str | None = None,
     seed: int = 0,
     options: GenerationOptions | None = None,
+    fit_repetitions: bool = False,
     device: str = "auto",
     progress: Progress = silent,
 ) -> MentionStatistics:
-    """Write samples about the topics of some articles with every run that uses relations."""
+    """Write samples about the topics of some articles with every run that uses relations.
+
+    With `fit_repetitions`, what repeated names cost is chosen first, so that texts repeat as much
+    as the articles do, and kept in the runs.
+    """
     if topics < 1 or samples < 1:
         raise InputError(
             f"mentions are counted over at least one topic and sample, not {topics} and {samples}"
@@ -83,25 +93,30 @@ def mention_statistics(
     documents = list(source.documents(split))
     order = np.random.default_rng(seed).permutation(len(documents))[:topics]
     chosen = [documents[place] for place in sorted(order.tolist())]
-    counts = {
-        name: _count(
-            run,
-            chosen,
-            samples=samples,
-            seed=seed,
-            options=options or GenerationOptions(),
-            progress=progress,
-            name=name,
-        )
+    named = {
+        name: run
         for run, name in zip(opened, short_names(opened), strict=True)
         if run.model.copies_names
     }
-    if not counts:
+    if not named:
         raise InputError(
             "mentions are counted for models that copy names, and none of the runs does"
         )
     gold = _mean([_gold(document) for document in chosen])
-    return MentionStatistics(split, len(chosen), samples, counts, gold)
+    wishes = options or GenerationOptions()
+    counts, costs = {}, {}
+    for name, run in named.items():
+        cost = run.repetition_cost if wishes.repetition_cost is None else wishes.repetition_cost
+        written = partial(
+            _count, run, chosen, samples=samples, seed=seed, progress=progress, name=name
+        )
+        if fit_repetitions:
+            as_it_is = written(options=replace(wishes, repetition_cost=0.0))
+            cost = fitted_cost([repeated for _, _, repeated in as_it_is], gold.repeated)
+            save_repetition_cost(run, cost, source, split)
+        costs[name] = cost
+        counts[name] = _mean(written(options=replace(wishes, repetition_cost=cost)))
+    return MentionStatistics(split, len(chosen), samples, counts, gold, costs)
 
 
 @torch.inference_mode()
@@ -114,18 +129,15 @@ def _count(
     options: GenerationOptions,
     progress: Progress,
     name: str,
-) -> MentionCounts:
-    """Count what a run copies in samples about the topics of some articles."""
+) -> list[tuple[int, int, int]]:
+    """Count what a run copies in samples about the topics of some articles, in each text."""
     counts = []
     for number, document in enumerate(documents):
         progress(f"{name}: writing", number, len(documents))
         sampler = Sampler(run, topic_of(document), options, seed + number)
-        texts: list[list[WrittenToken]] = [[] for _ in range(samples)]
-        for text, token in sampler.tokens(samples):
-            if token is not None:
-                texts[text].append(token)
-        counts += [count_mentions(tokens, sampler.forms) for tokens in texts]
-    return _mean(counts)
+        texts = write_texts(sampler, options, samples, check=lambda: None)
+        counts += [count_mentions(text.tokens, sampler.forms) for text in texts]
+    return counts
 
 
 def count_mentions(

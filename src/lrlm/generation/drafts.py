@@ -1,4 +1,4 @@
-"""Write texts again that would name facts which are not known, so that none is kept.
+"""Write texts again that name facts which are not known, or the same object too often.
 
 A model that chooses among the relations of its topic alone may begin a sentence about another one,
 "Its capital is", and then has to name an object of something else. In an *open world* it chooses
@@ -7,6 +7,12 @@ among known relations and open ones, those that such topics have and this one la
 texts that are kept are drawn from the model of the open world, given that all facts they name are
 known: drafts are drawn from the model itself, and wherever one names a fact it is rejected with the
 probability that an open relation is chosen there.
+
+What a text has named it may name again, and models do so more often than people. If repetitions
+cost something, a text weighs e^-cost times what it does in the model for each of them: a draft is
+rejected with probability 1 - e^-cost wherever it copies a name of an object that it has copied
+before. Of all distributions of texts with as few repetitions on average, this is the one nearest to
+the model.
 
 Texts are tried so many times as a whole. One that was rejected as often is written again from the
 beginning of the sentence: each sentence is then drawn given the text before it and that all facts
@@ -73,9 +79,15 @@ class Draft:
         *,
         luck: random.Random | None,
         is_trusted: bool = False,
+        repetition_cost: float = 0.0,
     ) -> None:
-        """Without `luck` nothing is rejected; `is_trusted` says so of the first sentence alone."""
+        """Without `luck` nothing is rejected; `is_trusted` says so of the first sentence alone.
+
+        `repetition_cost` is what each object costs that is named again, in nats.
+        """
         self.text = text
+        self._repetition_cost = repetition_cost
+        self._named: set[str] = set()
         self.tokens: list[WrittenToken] = []
         self.pieces: list[Piece] = []
         self.ended = False
@@ -96,9 +108,12 @@ class Draft:
             return
         self.tokens.append(token)
         self.pieces += self.text.add(token)
-        if token.log_known < 0 and self._luck is not None and not self._is_trusted:
-            self.is_rejected |= self._luck.random() >= math.exp(token.log_known)
         is_word = token.form == NO_FORM
+        log_kept = token.log_known
+        if not is_word and token.position == 0:
+            log_kept -= self._cost_of(self.text.forms[token.form].relation.object)
+        if log_kept < 0 and self._luck is not None and not self._is_trusted:
+            self.is_rejected |= self._luck.random() >= math.exp(log_kept)
         if (
             is_word
             and not self.is_rejected
@@ -106,6 +121,12 @@ class Draft:
         ):
             self._settle()
             self._is_trusted = False
+
+    def _cost_of(self, object_: str) -> float:
+        """Say what it costs to name an object now, and that it was named."""
+        cost = self._repetition_cost if object_ in self._named else 0.0
+        self._named.add(object_)
+        return cost
 
     def _settle(self) -> None:
         self._settled = len(self.tokens)

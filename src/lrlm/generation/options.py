@@ -27,6 +27,7 @@ class OptionArguments(TypedDict, total=False):
     max_uses: int | None
     only_known_names: bool
     known_facts_only: bool
+    repetition_cost: float | None
     must_use: Sequence[RelationWish]
 
 
@@ -58,6 +59,10 @@ class GenerationOptions:
     known_facts_only: bool = True
     """Whether texts that would name a fact of a type that the topic does not have are written
     again (LRLM, where the run has kept which types its topics have)."""
+    repetition_cost: float | None = None
+    """What a text pays for each object that it names again, in nats: it is e^-cost times as
+    probable, and drafts are written again accordingly. None for what was fitted for the run, 0 for
+    the model as it is."""
     must_use: Sequence[RelationWish] = ()
     """Relation types, or types with an object, that must be used before the text ends."""
 
@@ -75,6 +80,9 @@ class GenerationOptions:
         _at_least("min_length", self.min_length, 0)
         _at_least("max_length", self.max_length, 1)
         _at_least("max_uses", self.max_uses, 1)
+        cost = self.repetition_cost
+        if cost is not None and not (_is_number(cost) and 0 <= cost < float("inf")):
+            raise InputError(f"repetition_cost must be a number from 0 on, not {cost!r}")
         if self.min_length > self.max_length:
             raise InputError(
                 f"min_length ({self.min_length}) is more than max_length ({self.max_length})"

@@ -62,7 +62,7 @@ class PieceWriter:
         prompt_log_prob: float = 0.0,
     ) -> None:
         self._growing = growing
-        self._forms = forms
+        self.forms = forms
         self._open: list[tuple[WrittenToken, PieceSource]] = []
         self._closed: deque[list[tuple[WrittenToken, PieceSource]]] = deque()
         self._told = len(growing.tokens)
@@ -93,7 +93,7 @@ class PieceWriter:
         if token.form != NO_FORM:
             copied = self._tokens_of_form(token)[token.position]
             if not (self._open and self._goes_on(token)):
-                form = self._forms[token.form].form
+                form = self.forms[token.form].form
                 self._growing.begin_form(form, position=token.position)
         source: PieceSource = "relation" if copied is not None else "word"
         log_spelling = None
@@ -120,7 +120,7 @@ class PieceWriter:
         return self._complete()
 
     def _tokens_of_form(self, token: WrittenToken) -> tuple[str, ...]:
-        return self._forms[token.form].tokens[token.context]
+        return self.forms[token.form].tokens[token.context]
 
     def _goes_on(self, token: WrittenToken) -> bool:
         last, _ = self._open[-1]
@@ -146,7 +146,7 @@ class PieceWriter:
         text, log_prob = self.text[start:end], sum(token.log_prob for token, _ in tokens)
         if first.form == NO_FORM:
             return Piece(text, start, end, source, log_prob)
-        copied = self._forms[first.form]
+        copied = self.forms[first.form]
         return Piece(
             text,
             start,

@@ -85,8 +85,11 @@ class Sampler:
         self.writer = run.model.writer(
             encode_topic(run, topic.names[0], self.relations, lacking=lacking)
         )
-        self.may_reject = bool(lacking) and self.writer.chooses_open
-        """Whether texts may turn out to name facts that the topic does not have."""
+        self._repetition_cost = (
+            run.repetition_cost if options.repetition_cost is None else options.repetition_cost
+        )
+        self.may_reject = (bool(lacking) and self.writer.chooses_open) or self._repetition_cost > 0
+        """Whether texts may turn out to name what they should not, and be written again."""
         if options.must_use and not self.writer.uses_relations:
             raise InputError(
                 f"a {run.model.label} writes words only and uses no relations; must_use needs a"
@@ -123,7 +126,14 @@ class Sampler:
             growing, self.forms, prompt=self._prompt, prompt_log_prob=self.prompt_log_prob
         )
         luck = self._luck if self.may_reject else None
-        return Draft(writer, spellings, kept, luck=luck, is_trusted=is_trusted)
+        return Draft(
+            writer,
+            spellings,
+            kept,
+            luck=luck,
+            is_trusted=is_trusted,
+            repetition_cost=self._repetition_cost,
+        )
 
     def tokens(
         self,

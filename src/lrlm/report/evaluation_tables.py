@@ -288,8 +288,13 @@ def mention_sheet(statistics: MentionStatistics) -> Sheet:
         ),
         columns=("", "texts", "partial", "full", "repeated"),
         rows=[_mention_row(name, counts) for name, counts in counts_of.items()],
-        notes=(_MENTIONS,),
+        notes=(_MENTIONS, *_costs_told(statistics.repetition_costs)),
     )
+
+
+def _costs_told(costs: Mapping[str, float]) -> list[str]:
+    told = [f"{cost:g} nats in {name}" for name, cost in costs.items() if cost]
+    return [f"Repeated names cost texts {', '.join(told)}."] if told else []
 
 
 def labels(runs: Sequence[RunResult]) -> list[str]:

@@ -62,6 +62,8 @@ METRICS = "metrics.jsonl"
 SCHEMA = "schema.json"
 COPY_ODDS = "copy_odds"
 """The entry of a manifest with the odds of copying that were fitted for annotation."""
+REPETITION_COST = "repetition_cost"
+"""The entry with what was fitted for repeated names in generated texts."""
 
 LARGEST_COPY_ODDS = 100.0
 """In nats; more than that changes nothing."""
@@ -360,6 +362,11 @@ class Run:
         """By how many nats a token copying is more probable in annotations than in the model."""
         knows_names = self.config.model.backbone.knows_names
         return float(self.setup.manifest.get(COPY_ODDS, USUAL_COPY_ODDS if knows_names else 0.0))
+
+    @property
+    def repetition_cost(self) -> float:
+        """What generated texts pay for each object that they name again, in nats."""
+        return float(self.setup.manifest.get(REPETITION_COST, 0.0))
 
     @property
     def link_options(self) -> LinkOptions:

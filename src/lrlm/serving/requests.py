@@ -193,6 +193,7 @@ class WritingRequest(BaseModel):
     max_uses: int | None = Field(default=None, ge=1, le=10**9)
     only_known_names: bool = False
     known_facts_only: bool = True
+    repetition_cost: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
     must_use: Annotated[
         list[NameText | tuple[NameText, NameText]],
         Field(max_length=20, description="Relation types, or pairs of a type and an object."),
