@@ -1,6 +1,7 @@
 """`lrlm evaluate --mentions`, on runs that were trained for a second."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,30 @@ def test_mentions_of_nklm_and_lrlm_stand_beside_the_articles(
     assert mentions["gold"]["partial"] == 0
 
 
+def test_what_repetitions_cost_is_fitted_and_kept(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "lrlm"
+    shutil.copytree(home / "lrlm", run)
+    options = ["--split", "valid", "--corpus", str(home / "corpus"), "--mentions", "3"]
+    written = tmp_path / "e.json"
+    assert main(["evaluate", str(run), *options, "--fit-repetitions", "--json", str(written)]) == 0
+    fitted = json.loads(written.read_text())["mentions"]
+    cost = fitted["repetition_costs"]["lrlm"]
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["repetition_cost"] == cost
+    assert manifest["repetition_cost_fitted_on"]["split"] == "valid"
+    # Later evaluations, and generated texts, pay what was fitted.
+    assert main(["evaluate", str(run), *options, "--json", str(written)]) == 0
+    assert json.loads(written.read_text())["mentions"] == fitted
+    assert main(["verify", str(run)]) == 0
+
+
 def test_what_cannot_be_counted_is_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, message in (
         (["vanilla", "--mentions", "2"], "none of the runs does"),
         (["lrlm", "--mentions", "0"], "at least one topic"),
+        (["lrlm", "--fit-repetitions"], "also give --mentions N"),
     ):
         kind, *options = arguments
         assert main(["evaluate", str(home / kind), "--split", "valid", *options]) == 2

@@ -48,36 +48,41 @@ def enumerate_texts(
     backward: bool = False,
     repeats: bool = False,
     lacking: tuple[Tensor, Tensor] | None = None,
+    repetition_cost: float = 0.0,
 ) -> Enumeration:
     """Walk all derivations of texts of at most `limit` tokens for Vanilla LM and LRLM.
 
     `topic` is any window of one document about the topic; only its relations are used. A model that
     reads backward writes a text from its end, and every form from its last word. With `repeats`,
     unknown words are expected again. `lacking` are the types and objects of relations that may be
-    chosen too, and then there is no text: what is found sums to less than one.
+    chosen too, and then there is no text: what is found sums to less than one. Each relation that a
+    text copies again makes it e^-`repetition_cost` times as probable.
     """
     found = Enumeration()
+    again = math.exp(-repetition_cost)
 
     @cache  # a state depends on the words before it, not on how they were made
-    def steps(prefix: Words) -> list[tuple[Words | None, float]]:
+    def steps(prefix: Words) -> list[tuple[Words | None, float, int | None]]:
         return [
-            (piece[::-1] if backward and piece is not None else piece, chance)
-            for piece, chance in _steps(
+            (piece[::-1] if backward and piece is not None else piece, chance, relation)
+            for piece, chance, relation in _steps(
                 model, topic, forms, prefix, backward=backward, repeats=repeats, lacking=lacking
             )
         ]
 
-    def walk(prefix: Words, probability: float) -> None:
+    def walk(prefix: Words, probability: float, copied: frozenset[int]) -> None:
         if len(prefix) > limit:
             found.longer += probability
             return
-        for piece, chance in steps(prefix):
+        for piece, chance, relation in steps(prefix):
+            weight = again if relation in copied else 1.0
             if piece is None:
                 found.texts[prefix[::-1] if backward else prefix] += probability * chance
             elif chance > 0:
-                walk(prefix + piece, probability * chance)
+                now = copied if relation is None else copied | {relation}
+                walk(prefix + piece, probability * chance * weight, now)
 
-    walk((), 1.0)
+    walk((), 1.0, frozenset())
     return found
 
 
@@ -143,8 +148,11 @@ def _steps(
     backward: bool = False,
     repeats: bool = False,
     lacking: tuple[Tensor, Tensor] | None = None,
-) -> Iterator[tuple[Words | None, float]]:
-    """Give every next piece with its probability; None is the end of the text."""
+) -> Iterator[tuple[Words | None, float, int | None]]:
+    """Give every next piece with its probability, and the relation that it is copied through.
+
+    None for a piece is the end of the text.
+    """
     state_1D = state_after(model, topic, prefix, forms, backward=backward)
     log_word = torch.zeros(1, dtype=state_1D.dtype)
     if isinstance(model, LatentRelationLM):
@@ -174,16 +182,18 @@ def _steps(
             for relation, its_forms in enumerate(forms):
                 log_a = _form_log_probs(model, state_1D, its_forms, prefix, backward=backward)
                 for index, form in enumerate(its_forms):
-                    yield form, math.exp(log_relation + log_e[0, 0, relation] + log_a[index])
+                    log_copy = log_relation + log_e[0, 0, relation] + log_a[index]
+                    yield form, math.exp(log_copy), relation
     if isinstance(model, LatentRelationLM) and model.name_words is not None:
         log_vocabulary, words = _name_word_chances(
             model, topic, state_1D, forms, prefix, backward=backward
         )
         for word, log_prob in words.items():
-            yield (word,), math.exp(log_word + log_prob)
+            yield (word,), math.exp(log_word + log_prob), None
         log_word = log_word + log_vocabulary
     unknown = spellings_after(prefix) if repeats else SPELLINGS
-    yield from _word_steps(all_log_probs(model.words, state_1D)[0] + log_word, unknown)
+    for piece, chance in _word_steps(all_log_probs(model.words, state_1D)[0] + log_word, unknown):
+        yield piece, chance, None
 
 
 def _name_word_chances(
