@@ -235,6 +235,8 @@ def test_a_stream_that_nobody_wants_ends(*, known_facts_only: bool) -> None:
 class Scripted:
     """Writes drafts of which it is known what will be rejected."""
 
+    rewrites_sentences = False
+
     def __init__(self, run: Run, scripts: Sequence[str]) -> None:
         """In a script, "!" stands for a name that is not known; an end is written as "$"."""
         self._run = run

@@ -1,5 +1,7 @@
 """Texts that repeat names are as rare as the cost of repetitions makes them."""
 
+import math
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -23,27 +25,46 @@ from tests.toy_run import toy_run
 
 BRIEF = Topic("brief", names=["a"], relations=[Relation("likes", "first", ["u", "b"])])
 """It is named in one word, so that a short text may name it often."""
+COST = 1.5
+
+
+def copying_run(kind: str) -> tuple[Run, LatentRelationLM]:
+    run = toy_run(kind)
+    assert isinstance(run.model, LatentRelationLM)
+    with torch.no_grad():
+        run.model.source.linear.bias.add_(torch.tensor([-1.0, 1.0]))  # it likes to copy
+    return run, run.model
 
 
 @pytest.mark.parametrize("kind", ["lrlm", "lrlm+named+told"])
 def test_each_repetition_makes_a_text_so_much_rarer(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafts, "MOST_TEXTS", 10_000)
-    run = toy_run(kind)
-    assert isinstance(run.model, LatentRelationLM)
-    with torch.no_grad():
-        run.model.source.linear.bias.add_(torch.tensor([-1.0, 1.0]))  # it likes to copy
+    monkeypatch.setattr(drafts, "MOST_SENTENCES", 10_000)
+    run, model = copying_run(kind)
     window, forms = topic_window(BRIEF)
-    cost = 1.5
     with torch.no_grad():
-        paid = enumerate_texts(run.model, window, forms, SHORT, repetition_cost=cost)
-        free = enumerate_texts(run.model, window, forms, SHORT)
+        paid = enumerate_texts(model, window, forms, SHORT, repetition_cost=COST)
+        free = enumerate_texts(model, window, forms, SHORT)
     changed = conditional(paid.texts)
     moved = sum(abs(changed[text] - p) for text, p in conditional(free.texts).items())
     assert moved > 0.05  # so it changes much
-    seen = texts_of(run, BRIEF, COUNT, known_facts_only=False, repetition_cost=cost)
+    seen = texts_of(run, BRIEF, COUNT, known_facts_only=False, repetition_cost=COST)
     agree(seen, changed)
+
+
+def test_each_sentence_pays_for_what_it_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the word "b" ends a sentence, and a text without one is a single sentence."""
+    monkeypatch.setattr(drafts, "_SENTENCE_ENDS", ("b",))
+    monkeypatch.setattr(drafts, "MOST_SENTENCES", 10_000)
+    run, model = copying_run("lrlm")
+    window, forms = topic_window(BRIEF)
+    with torch.no_grad():
+        paid = enumerate_texts(model, window, forms, SHORT, repetition_cost=COST)
+    expected = {text: chance for text, chance in paid.texts.items() if "b" not in text}
+    seen = texts_of(run, BRIEF, COUNT, known_facts_only=False, repetition_cost=COST)
+    seen = Counter({text: count for text, count in seen.items() if "b" not in text})
+    agree(seen, conditional(expected))
 
 
 def repeated(draft: Draft) -> int:
@@ -62,7 +83,10 @@ def written(run: Run, **wishes: Any) -> list[Draft]:
         return drafts.write_texts(sampler, options, 60, check=lambda: None)
 
 
-def test_without_a_cost_nothing_changes_and_with_a_high_one_nothing_is_repeated() -> None:
+def test_without_a_cost_nothing_changes_and_with_a_high_one_nothing_is_repeated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drafts, "MOST_SENTENCES", 10_000)
     run = toy_run("lrlm")
     as_it_is = written(run)
     free = written(run, repetition_cost=0.0)
@@ -85,8 +109,7 @@ def test_a_cost_that_is_none_is_refused(cost: Any) -> None:
 
 
 def test_the_cost_is_fitted_to_what_is_wanted() -> None:
-    assert fitted_cost([], 1.0) == 0.0
-    assert fitted_cost([0, 0, 1], 0.5) == 0.0
-    assert fitted_cost([2, 3], 0.5) == LARGEST_COST  # all texts repeat something
-    counts = [0] * 30 + [1] * 30 + [2] * 20 + [4] * 20
-    assert fitted_cost(counts, 0.4) > fitted_cost(counts, 0.8) > 0
+    assert fitted_cost(lambda _: 0.5, 0.5) == 0.0
+    assert fitted_cost(lambda _: 2.0, 0.5) == LARGEST_COST  # whatever it costs
+    fitted = fitted_cost(lambda cost: 1.3 * math.exp(-cost), 0.4)
+    assert fitted == pytest.approx(math.log(1.3 / 0.4), abs=0.1)

@@ -94,7 +94,8 @@ def generate(
         typer.Option(
             metavar="NATS",
             min=0,
-            help="What a text pays for each name that it repeats: it is e^-NATS times as probable.",
+            help="What a sentence pays for each name that it repeats: it is e^-NATS times as"
+            " probable.",
             show_default="what was fitted for the run, or 0",
         ),
     ] = None,

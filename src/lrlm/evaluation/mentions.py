@@ -7,7 +7,7 @@ Words that are copied one after the other from the same object are cut into its 
 fewest are left over. Each form is a full mention; words left over side by side are a partial one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -110,12 +110,14 @@ def mention_statistics(
         written = partial(
             _count, run, chosen, samples=samples, seed=seed, progress=progress, name=name
         )
+
+        def at(cost: float, written: Callable[..., MentionCounts] = written) -> MentionCounts:
+            return written(options=replace(wishes, repetition_cost=cost))
+
         if fit_repetitions:
-            as_it_is = written(options=replace(wishes, repetition_cost=0.0))
-            cost = fitted_cost([repeated for _, _, repeated in as_it_is], gold.repeated)
+            cost = fitted_cost(lambda cost: at(cost).repeated, gold.repeated)
             save_repetition_cost(run, cost, source, split)
-        costs[name] = cost
-        counts[name] = _mean(written(options=replace(wishes, repetition_cost=cost)))
+        costs[name], counts[name] = cost, at(cost)
     return MentionStatistics(split, len(chosen), samples, counts, gold, costs)
 
 
@@ -129,15 +131,15 @@ def _count(
     options: GenerationOptions,
     progress: Progress,
     name: str,
-) -> list[tuple[int, int, int]]:
-    """Count what a run copies in samples about the topics of some articles, in each text."""
+) -> MentionCounts:
+    """Count what a run copies in samples about the topics of some articles."""
     counts = []
     for number, document in enumerate(documents):
         progress(f"{name}: writing", number, len(documents))
         sampler = Sampler(run, topic_of(document), options, seed + number)
         texts = write_texts(sampler, options, samples, check=lambda: None)
         counts += [count_mentions(text.tokens, sampler.forms) for text in texts]
-    return counts
+    return _mean(counts)
 
 
 def count_mentions(

@@ -8,16 +8,17 @@ texts that are kept are drawn from the model of the open world, given that all f
 known: drafts are drawn from the model itself, and wherever one names a fact it is rejected with the
 probability that an open relation is chosen there.
 
-What a text has named it may name again, and models do so more often than people. If repetitions
-cost something, a text weighs e^-cost times what it does in the model for each of them: a draft is
-rejected with probability 1 - e^-cost wherever it copies a name of an object that it has copied
-before. Of all distributions of texts with as few repetitions on average, this is the one nearest to
-the model.
-
 Texts are tried so many times as a whole. One that was rejected as often is written again from the
 beginning of the sentence: each sentence is then drawn given the text before it and that all facts
 it names are known. Where that does not succeed either, the text ends before the sentence; if it may
 not end there, the sentence is kept as it comes.
+
+What a text has named it may name again, and models do so more often than people. If repetitions
+cost something, a sentence weighs e^-cost times what it does in the model for each of them: it is
+rejected with probability 1 - e^-cost wherever it copies a name of an object that the text has
+copied before. Of all distributions of a sentence with as few repetitions on average, this is the
+one nearest to the model. Then texts are written again from the beginning of a sentence in all
+cases: to reject whole texts would favour short ones, which have less to repeat.
 """
 
 import math
@@ -151,6 +152,10 @@ class Draft:
 class DraftSource(Protocol):
     """What writes drafts: `lrlm.generation.sampler.Sampler`."""
 
+    @property
+    def rewrites_sentences(self) -> bool:
+        """Whether a text is never written again as a whole, but from a sentence on."""
+
     def begin_text(self, kept: Beginning | None = None, *, is_trusted: bool = False) -> Draft:
         """Begin one text, or go on after what is kept of it."""
 
@@ -171,7 +176,7 @@ class Text:
         self._source = source
         self._options = options
         # The most probable choices are the same in every draft.
-        self._is_whole = not options.greedy
+        self._is_whole = not options.greedy and not source.rewrites_sentences
         self._most_sentences = 1 if options.greedy else MOST_SENTENCES
         self._rejected = 0
         self._is_trusted = False

@@ -60,9 +60,9 @@ class GenerationOptions:
     """Whether texts that would name a fact of a type that the topic does not have are written
     again (LRLM, where the run has kept which types its topics have)."""
     repetition_cost: float | None = None
-    """What a text pays for each object that it names again, in nats: it is e^-cost times as
-    probable, and drafts are written again accordingly. None for what was fitted for the run, 0 for
-    the model as it is."""
+    """What a sentence pays for each object that it names and the text has named before, in nats: it
+    is e^-cost times as probable, and sentences are written again accordingly. None for what was
+    fitted for the run, 0 for the model as it is."""
     must_use: Sequence[RelationWish] = ()
     """Relation types, or types with an object, that must be used before the text ends."""
 

@@ -88,7 +88,8 @@ class Sampler:
         self._repetition_cost = (
             run.repetition_cost if options.repetition_cost is None else options.repetition_cost
         )
-        self.may_reject = (bool(lacking) and self.writer.chooses_open) or self._repetition_cost > 0
+        self.rewrites_sentences = self._repetition_cost > 0
+        self.may_reject = (bool(lacking) and self.writer.chooses_open) or self.rewrites_sentences
         """Whether texts may turn out to name what they should not, and be written again."""
         if options.must_use and not self.writer.uses_relations:
             raise InputError(
