@@ -13,11 +13,12 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
-from lrlm.artifacts import new_file, new_folder, write_manifest
+from lrlm.artifacts import new_folder, write_manifest
 from lrlm.cli import main
 from lrlm.errors import DiskFullError, LrlmError
 from lrlm.knowledge import KnowledgeGraph
 from lrlm.tensor_files import write_tensors
+from lrlm.whole_files import new_file
 from tests.corpora import small_world
 from tests.processes import is_alive
 from tests.small_disk import fill, small_disk

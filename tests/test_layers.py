@@ -22,6 +22,7 @@ LAYERS = (
     "arrays",
     "checks",
     "plain_data",
+    "whole_files",
     "artifacts",
     "parquet_lines",
     "text_files",

@@ -1,4 +1,4 @@
-"""Write files and folders whole or not at all, and say in a `manifest.json` what a folder is.
+"""Write folders whole or not at all, and say in a `manifest.json` what a folder is.
 
 A folder is made under a hidden name beside its final one and renamed when it is complete, so an
 error, Ctrl-C or a kill leaves the old state; what a killed process left is cleared by the next.
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import IO, Any
-from uuid import uuid4
 
-from lrlm.errors import DiskFullError, ExistsError, FormatError, InputError, LrlmError
+from lrlm.errors import ExistsError, FormatError, InputError
 from lrlm.plain_data import LARGEST_NUMBER, parse_json, read_bytes, shown
+from lrlm.whole_files import disk_full_told, draft_path, move_into_place, replace_file
 
 try:
     import fcntl
@@ -33,8 +33,6 @@ AnyPath = str | os.PathLike[str]
 """What users may give where a file or folder is meant: a text, a `Path`, or a trained run."""
 
 MANIFEST = "manifest.json"
-DRAFT = ".partial"
-"""The ending of the names of files and folders that are not complete yet."""
 
 _FILES, _SEAL = "files", "sha256"
 _CHANGED = (
@@ -63,7 +61,7 @@ def _draft_of(target: Path, *, overwrite: bool) -> Iterator[Path]:
     parent = target.parent
     if not parent.is_dir():
         raise InputError(f"{parent} is not a folder; make it first, or choose another place")
-    draft, aside = _draft_path(target), parent / f".{target.name}.previous"
+    draft, aside = draft_path(target), parent / f".{target.name}.previous"
     with sole_writer(parent / f".{target.name}.lock", target):
         if aside.exists():  # killed between the two renames below
             shutil.rmtree(aside) if target.exists() else aside.rename(target)
@@ -441,80 +439,3 @@ def _fingerprint(path: Path, before_chunk: Callable[[], None]) -> dict[str, Any]
             digest.update(chunk)
     name = os.fsencode(path.name).decode(errors="replace")  # names need not be text
     return {"name": name, "bytes": path.stat().st_size, "sha256": digest.hexdigest()}
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    with new_file(path) as file:
-        file.write(content)
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write piece by piece; it appears when the block ends without an error.
-
-    Two writers of one file at once do not disturb each other: the last one's file stays. A device
-    or a pipe is written to directly. A full disk is told as one.
-    """
-    with disk_full_told(path), _draft_file(path) as file:
-        yield file
-
-
-@contextmanager
-def _draft_file(path: Path) -> Iterator[IO[bytes]]:
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            yield file
-        return
-    draft = path.with_name(f".{path.name}.{uuid4().hex[:8]}{DRAFT}")
-    try:
-        with draft.open("wb") as file:
-            yield file
-        move_into_place(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def move_into_place(draft: Path, path: Path) -> None:
-    """Rename a finished file to its real name once it has reached the disk."""
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_TOLD_AS_FULL = ("No space left on device", "Disk quota exceeded", "database or disk is full")
-
-
-def is_disk_full(error: BaseException) -> bool:
-    """Tell whether an error says that there is no room left, whoever raised it.
-
-    Several libraries that write files give no number with an error, only the system's words.
-    """
-    if isinstance(error, DiskFullError) or getattr(error, "errno", None) in _FULL:
-        return True
-    return any(words in str(error) for words in _TOLD_AS_FULL)
-
-
-@contextmanager
-def disk_full_told(target: Path) -> Iterator[None]:
-    """Turn the many errors of a full disk into one that names what was to be written."""
-    try:
-        yield
-    except (OSError, LrlmError) as error:
-        inner = getattr(error, "path", None)
-        is_part = inner is not None and _draft_path(target) in inner.parents
-        if not is_disk_full(error) or (isinstance(error, DiskFullError) and not is_part):
-            raise
-        full = DiskFullError(
-            f"the disk is full: there is no room left to write {target}; what was there before is"
-            " unchanged"
-        )
-        full.path = target
-        raise full from error
-
-
-def _draft_path(target: Path) -> Path:
-    real = Path(os.path.realpath(target))
-    return real.with_name(f".{real.name}{DRAFT}")

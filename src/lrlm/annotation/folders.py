@@ -17,11 +17,8 @@ import torch
 
 from lrlm.annotation.jsonl import LineLinker, annotate_lines
 from lrlm.artifacts import (
-    DRAFT,
     MANIFEST,
     fingerprint,
-    is_disk_full,
-    new_file,
     new_folder,
     read_manifest,
     sole_writer,
@@ -37,6 +34,7 @@ from lrlm.runs.shipped import SHIPPED
 from lrlm.runs.topics import topics_for
 from lrlm.spark_session import spark_session
 from lrlm.text_files import BadLines, raw_lines
+from lrlm.whole_files import DRAFT, is_disk_full, new_file
 
 FORMAT = "lrlm annotations"
 VERSION = 2

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from lrlm.annotation.annotate import check_posteriors
-from lrlm.artifacts import replace_file
 from lrlm.checking.beliefs import Fitted, Hypothesis, fitted_beliefs
 from lrlm.checking.calibration import CALIBRATION, Calibration, calibration_text
 from lrlm.checking.changed_texts import (
@@ -28,6 +27,7 @@ from lrlm.knowledge import TITLE
 from lrlm.progress import Progress, silent
 from lrlm.runs.run import Run
 from lrlm.text import LinkedDocument
+from lrlm.whole_files import replace_file
 
 _MOST_ROUNDS = 3
 """Where documents are few, each is changed so many times, in another way."""

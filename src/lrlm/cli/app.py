@@ -8,7 +8,6 @@ import typer
 from rich.markup import escape
 
 from lrlm import __version__
-from lrlm.artifacts import is_disk_full
 from lrlm.characters import printable
 from lrlm.cli import (
     STOPPED,
@@ -32,6 +31,7 @@ from lrlm.cli.console import errors, output
 from lrlm.cli.help import choose_from, readable
 from lrlm.cli.outputs import flush_output, give_up_output, keep_output_whole
 from lrlm.errors import KnowledgeWarning, LrlmError
+from lrlm.whole_files import is_disk_full
 
 _AFTER_CTRL_C = 130
 """The exit code that typer gives in place of a KeyboardInterrupt."""

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from lrlm.artifacts import replace_file
 from lrlm.cli.console import output, progress_of
 from lrlm.cli.options import Backward, BackwardWeight, CopyOdds, Device
 from lrlm.cli.outputs import check_writable, tell_written
 from lrlm.errors import InputError
 from lrlm.plain_data import json_text
+from lrlm.whole_files import replace_file
 
 
 def evaluate(

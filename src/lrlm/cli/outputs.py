@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import typer
 from rich.markup import escape
 
-from lrlm.artifacts import replace_file
 from lrlm.characters import printable
 from lrlm.cli.console import errors
 from lrlm.errors import InputError
 from lrlm.look import counted
+from lrlm.whole_files import replace_file
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

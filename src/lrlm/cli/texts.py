@@ -11,13 +11,13 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from lrlm.artifacts import new_file
 from lrlm.cli.console import errors
 from lrlm.cli.outputs import STREAM, check_writable, is_stream, tell_bad_lines, tell_warnings
 from lrlm.corpora.name_rules import LetterCase
 from lrlm.errors import InputError, TextTooLongError
 from lrlm.look import counted
 from lrlm.progress import Progress
+from lrlm.whole_files import new_file
 
 if TYPE_CHECKING:
     from lrlm.annotation.folders import FileReport, FolderSettings

@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode
 
-from lrlm.artifacts import replace_file
 from lrlm.errors import EndpointError, FormatError, InputError, LrlmError
 from lrlm.plain_data import parse_json, read_bytes
+from lrlm.whole_files import replace_file
 
 LARGEST_ANSWER = 32 << 20
 """Bytes of an answer that are read."""

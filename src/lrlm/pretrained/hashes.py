@@ -9,10 +9,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lrlm.artifacts import fingerprint, replace_file
+from lrlm.artifacts import fingerprint
 from lrlm.errors import FormatError, LrlmError
 from lrlm.plain_data import read_json
 from lrlm.text_files import reading
+from lrlm.whole_files import replace_file
 
 _LARGEST_CACHE = 1 << 20
 _MOST_ENTRIES = 1000

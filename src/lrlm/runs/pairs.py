@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lrlm.artifacts import AnyPath, fingerprint, replace_file
+from lrlm.artifacts import AnyPath, fingerprint
 from lrlm.errors import FormatError, InputError
 from lrlm.plain_data import json_text, read_json, shown
 from lrlm.runs.run import WEIGHTS, Partner, Run
+from lrlm.whole_files import replace_file
 
 FORMAT = "lrlm partner"
 VERSION = 1

@@ -24,7 +24,6 @@ from torch import Tensor, nn
 
 from lrlm.arrays import Booleans
 from lrlm.artifacts import (
-    DRAFT,
     MANIFEST,
     AnyPath,
     check_files,
@@ -49,6 +48,7 @@ from lrlm.runs.settings import to_nested, to_toml
 from lrlm.runs.sizes import CHOICES, read_config
 from lrlm.tensor_files import write_tensors
 from lrlm.text import LinkedDocument, TokenSpace
+from lrlm.whole_files import DRAFT
 
 FORMAT = "lrlm run"
 VERSION = 1

@@ -142,7 +142,7 @@ class AnnotateManyRequest(ManyTextsRequest):
     threshold: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
 
 
-Trusted = Annotated[
+TrustChoice = Annotated[
     TrustName, Field(description="Which side is right where the text and the graph differ.")
 ]
 
@@ -162,7 +162,7 @@ class CheckRequest(BaseModel):
         allow_inf_nan=False,
         description="Leave out what the text states less probably than this.",
     )
-    trust: Trusted = "neither"
+    trust: TrustChoice = "neither"
     format: Literal["json", "html"] = Field(
         default="json", description="html: a page in one file, to be kept."
     )
@@ -174,7 +174,7 @@ class CheckManyRequest(ManyTextsRequest):
     model_config = _example(texts=[{"text": _CLAIM, "topic": "Norway"}])
 
     threshold: float = Field(default=THRESHOLD, ge=0, le=1, allow_inf_nan=False)
-    trust: Trusted = "neither"
+    trust: TrustChoice = "neither"
 
 
 class WritingRequest(BaseModel):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lrlm.artifacts import replace_file
 from lrlm.batching import Collator, EncodedDocument, Parts
 from lrlm.corpora import Corpus
 from lrlm.errors import StoppedError
@@ -30,6 +29,7 @@ from lrlm.training.batch_plan import SplitDocuments
 from lrlm.training.environment import TrainingEnvironment
 from lrlm.training.interruption import Interruption
 from lrlm.training.processes import Processes
+from lrlm.whole_files import replace_file
 
 READING_SHARE = 0.7
 """Of the minutes that training may take, so much is for reading at most; the rest is for learning.

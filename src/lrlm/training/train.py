@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from lrlm.artifacts import MANIFEST, is_disk_full, new_folder, replace_file, sole_writer
+from lrlm.artifacts import MANIFEST, new_folder, sole_writer
 from lrlm.backbones import BackboneConfig, register_backbone
 from lrlm.corpora import Corpus
 from lrlm.errors import ExistsError, InputError, LrlmError, StoppedError
@@ -43,6 +43,7 @@ from lrlm.training.processes import Launcher, Processes, joined
 from lrlm.training.reading_once import read_once
 from lrlm.training.validation import validate
 from lrlm.training.wanted import WantedRun
+from lrlm.whole_files import is_disk_full, replace_file
 
 SPLITS = ("train", "valid")
 """What training reads."""
