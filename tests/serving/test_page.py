@@ -263,6 +263,10 @@ def test_a_text_is_checked(browser: Any, place: str) -> None:
         view.locator(".mark", has_text="Denmark").click()
         assert "new" in view.locator(".why .tag").inner_text()
         assert view.locator(".why dd").nth(2).inner_text() == "Norway · borders · Denmark"
+        view.get_by_label("Where text and facts differ").select_option("graph")
+        at.page.wait_for_selector("#view-check .verdicts b:has-text('0 new')")
+        view.locator(".mark", has_text="Denmark").click()
+        assert "contradicted" in view.locator(".why .tag").inner_text()
         view.locator("summary", has_text="Change the text").click()
         view.locator("textarea").fill("The currency is the euro.")
         view.get_by_role("button", name="Check").click()
@@ -277,6 +281,7 @@ def test_a_text_is_checked(browser: Any, place: str) -> None:
         address = at.page.url
     with visit(browser, place, fragment=address.removeprefix(place)) as at:
         at.page.wait_for_selector("#view-check .mark:has-text('euro')")
+        assert at.page.get_by_label("Where text and facts differ").input_value() == "graph"
 
 
 def test_results_are_taken_along(browser: Any, place: str) -> None:

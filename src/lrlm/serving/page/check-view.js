@@ -4,12 +4,18 @@ import { button, field, make, percent, say } from "./dom.js";
 import { exportRow } from "./exports.js";
 import { labelOf, markedPieces } from "./marks.js";
 import { ask } from "./server.js";
-import { asGiven, change, chosenModel, state, textToCheck } from "./state.js";
+import { asGiven, change, chosenModel, state, textToCheck, TRUSTS } from "./state.js";
 
 const VERDICTS = {
   supported: { hue: "145", sign: "✓", told: "the facts say so" },
   contradicted: { hue: "2", sign: "≠", told: "the facts say something else" },
   new: { hue: "215", sign: "+", told: "the facts do not say" },
+};
+
+const TRUST_NAMES = {
+  neither: "either may be wrong",
+  graph: "the facts are right and complete",
+  text: "the text is right",
 };
 
 let view;
@@ -23,8 +29,11 @@ export function build(section) {
     rows: "5", maxlength: "20000", spellcheck: "false",
     on: { change: () => change({ text: text.value, isOwnText: true }) },
   });
+  const trust = make("select", { on: { change: () => change({ trust: trust.value }) } },
+    ...TRUSTS.map((each) => make("option", { value: each }, TRUST_NAMES[each])));
   parts = {
     text,
+    trust,
     legend: make("ul", { class: "legend verdicts", "aria-label": "Verdicts" }),
     marked: make("div", { class: "paper" }),
     why: make("div", { class: "panel", "aria-live": "polite" }),
@@ -36,7 +45,8 @@ export function build(section) {
     body: last.body,
     answer: last.checked,
     name: "check.html",
-    python: (literal) => `checked = model.check(${literal(last.body.text)}, topic)
+    python: (literal) => `checked = model.check(${literal(last.body.text)}, topic${
+      last.body.trust === "neither" ? "" : `, trust=${literal(last.body.trust)}`})
 for finding in checked.findings:
     print(finding.verdict, finding.triple, [fact.form for fact in finding.instead])`,
   });
@@ -50,6 +60,7 @@ for finding in checked.findings:
         change({ text: text.value, isOwnText: true });
         run();
       }, { class: "main" }))),
+    make("p", {}, make("label", { class: "quiet" }, "Where text and facts differ, ", trust)),
     parts.legend,
     parts.marked,
     parts.why,
@@ -66,13 +77,14 @@ for finding in checked.findings:
 export function show(changed) {
   if (state.view !== "check" || !state.topic) return;
   parts.text.value = textToCheck();
-  if (changed.some((name) => ["view", "model", "topic", "text"].includes(name))) run();
+  parts.trust.value = state.trust;
+  if (changed.some((name) => ["view", "model", "topic", "text", "trust"].includes(name))) run();
 }
 
 async function run() {
   const text = textToCheck();
   if (!text.trim()) return;
-  const body = { model: state.model, text, topic: asGiven(state.topic) };
+  const body = { model: state.model, text, topic: asGiven(state.topic), trust: state.trust };
   const key = JSON.stringify(body);
   if (last?.key === key || running?.key === key) return;
   running?.control.abort();

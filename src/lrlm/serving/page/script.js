@@ -185,7 +185,7 @@ async function begin() {
   find("model").value = first;
   const values = { view: linked?.view ?? "annotate", topic: examples[0].topic, text: examples[0].text,
     claims: examples[0].claims };
-  for (const name of ["text", "threshold", "options"]) if (linked?.[name] !== undefined) values[name] = linked[name];
+  for (const name of ["text", "threshold", "trust", "options"]) if (linked?.[name] !== undefined) values[name] = linked[name];
   values.isOwnText = linked?.text !== undefined;
   try {
     if (typeof linked?.topic === "string") values.topic = await ask(`topic?id=${encodeURIComponent(linked.topic)}`);

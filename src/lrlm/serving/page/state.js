@@ -1,6 +1,7 @@
 // What the page shows: the model, the topic, the text and the options; and all of it in a link.
 
 export const VIEWS = ["annotate", "check", "topic", "generate", "edit", "compare"];
+export const TRUSTS = ["neither", "graph", "text"];
 
 export const state = {
   view: "annotate",
@@ -11,6 +12,7 @@ export const state = {
   claims: null, // of an example: a text that is not all true
   isOwnText: false, // whether somebody wrote it; the page's own text follows the topic
   threshold: 0.5,
+  trust: "neither", // which side is right where a text that is checked and the facts differ
   options: {},
 };
 
@@ -59,6 +61,7 @@ export function toLink() {
     topic: asGiven(state.topic),
     text: state.view === "check" ? textToCheck() : state.text,
     threshold: state.threshold,
+    trust: state.trust,
     options: state.options,
   };
   const bytes = new TextEncoder().encode(JSON.stringify(kept));
@@ -89,6 +92,7 @@ export function fromLink(fragment) {
   if (Number.isFinite(kept.threshold)) {
     found.threshold = Math.min(1, Math.max(0, kept.threshold));
   }
+  if (TRUSTS.includes(kept.trust)) found.trust = kept.trust;
   if (typeof kept.options === "object" && kept.options !== null) found.options = kept.options;
   return found;
 }
