@@ -22,7 +22,14 @@ SCHEMA = Schema.of(
     [
         Topic("Oslo", relations=[Relation("country", "Norway"), Relation("mayor", "Anna Berg")]),
         Topic("Lund", relations=[Relation("country", "Sweden"), Relation("founded", "990")]),
-        Topic("Pisa", relations=[Relation("sight", "Tower"), Relation("sight", "Arno")]),
+        Topic(
+            "Pisa",
+            relations=[
+                Relation("sight", "Tower"),
+                Relation("sight", "Arno"),
+                Relation("P84", "Ada Lund", label="architect"),
+            ],
+        ),
     ]
 )
 
@@ -63,6 +70,11 @@ def test_the_standing_of_names_and_types() -> None:
     assert found["unknown"] == 1.0
     assert found["words_of_name"] == pytest.approx(math.log(2))
     assert found["type_word"] == found["refers"] == 1.0
+
+
+def test_a_type_is_named_by_what_people_call_it() -> None:
+    assert circumstances("Its architect is Carl Dahl.", "Carl Dahl", "P84")["type_word"] == 1.0
+    assert "type_word" not in circumstances("Its mayor is Carl Dahl.", "Carl Dahl", "P84")
 
 
 def test_what_the_topic_has_may_be_named_too() -> None:

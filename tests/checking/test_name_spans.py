@@ -1,5 +1,7 @@
 """What could be a name: runs of capitals, numbers with units, dates, and names that are known."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from lrlm.checking.name_spans import KnownNames, is_doubtful, name_spans, span_text
@@ -46,6 +48,25 @@ def test_runs_of_capitals(text: str, names: set[str]) -> None:
 )
 def test_numbers_and_dates(text: str, wanted: set[str]) -> None:
     assert wanted <= found(text)
+
+
+@pytest.mark.parametrize(
+    ("known", "facts"),
+    [(["14,035 square miles", "12 boats"], ()), ((), ["14,035 square miles"])],
+    ids=["of the graph", "of the topic's own facts"],
+)
+def test_units_are_those_of_quantities_that_are_known(
+    known: Sequence[str], facts: Sequence[str]
+) -> None:
+    topic = Topic("T", relations=[Relation("area", fact) for fact in facts])
+    document = link("Its 30,843 square miles have 22 lakes.", topic)
+    names = KnownNames((), quantities=known)
+    assert {span_text(document, span.start, span.end) for span in name_spans(document, names)} >= {
+        "30,843 square miles",
+        "30,843",
+        "22",
+    }
+    assert "30,843 square miles" not in found(document.text)
 
 
 def test_names_that_are_known_are_found_in_any_case() -> None:

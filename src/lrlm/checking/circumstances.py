@@ -163,9 +163,10 @@ class Circumstances:
         is_single = bool(objects) and self._schema.is_single(type_, objects_here=len(objects))
         name = self._text[place[0] : place[1]]
         words = self._sentences[self._sentence(place)].words
+        label = type_ if usual is None else usual.label or type_
         return {
             standing_of(name, type_, self._schema).value: 1.0,
-            "type_word": float(not _stems(type_).isdisjoint(words)),
+            "type_word": float(not _stems(label).isdisjoint(words)),
             "new_objects": 1.0 if usual is None else usual.unseen,
             "usual_type": 1.0 if objects else self._shares.get(type_, 0.0),
             "single": float(is_single),
@@ -257,9 +258,9 @@ class Circumstances:
 
 
 @lru_cache(maxsize=1 << 14)
-def _stems(type_: str) -> frozenset[str]:
+def _stems(label: str) -> frozenset[str]:
     """Give the beginnings of the long words of a type's name."""
-    return frozenset(word[:_STEM] for word in type_name(type_) if len(word) >= _LONG_WORD)
+    return frozenset(word[:_STEM] for word in type_name(label) if len(word) >= _LONG_WORD)
 
 
 def _overlap(one: _Place, other: _Place) -> bool:

@@ -29,7 +29,8 @@ class KnowledgeOfTypes:
     @classmethod
     def of(cls, schema: Schema) -> "KnowledgeOfTypes":
         """Sort the names of a schema once, for any number of texts."""
-        return cls(schema, KnownNames(schema.names))
+        examples = (each.name for usual in schema.types.values() for each in usual.examples)
+        return cls(schema, KnownNames(schema.names, quantities=examples))
 
 
 def with_hypotheses(

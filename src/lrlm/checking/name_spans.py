@@ -1,13 +1,13 @@
 """Find the parts of a text that could be a name: capitalised runs, numbers, dates, known names."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from lrlm.corpora.linking import STOP_WORDS
-from lrlm.knowledge.literals import MONTHS, UNITS
+from lrlm.knowledge.literals import MONTHS, UNITS, Quantity
 from lrlm.knowledge.schema import NameKind, kind_of_name
 from lrlm.text import LinkedDocument, Profile, split_words
 
@@ -27,18 +27,17 @@ _LAST_OF_A_NAME = frozenset(("Inc.", "Ltd.", "Corp.", "Co.", "Jr.", "Sr.", "Bros
 """Abbreviations that end a name: what follows is another, or a new sentence."""
 
 
-def _units() -> dict[str, list[tuple[str, ...]]]:
-    """Sort the ways to write units by their first word."""
+_Words = tuple[str, ...]
+
+
+def _usual_units() -> frozenset[_Words]:
     units = dict.fromkeys(unit for ways in UNITS.values() for unit in ways)
     amounts = ("million", "billion", "trillion", "percent", "%")
-    by_first: dict[str, list[tuple[str, ...]]] = {}
-    for unit in (*units, *amounts, *(f"{each} {unit}" for each in amounts[:3] for unit in units)):
-        words = split_words(unit)
-        by_first.setdefault(words[0], []).append(words)
-    return by_first
+    all_units = (*units, *amounts, *(f"{each} {unit}" for each in amounts[:3] for unit in units))
+    return frozenset(split_words(unit) for unit in all_units)
 
 
-_UNITS = _units()
+_USUAL_UNITS = _usual_units()
 
 
 class NameSpan(NamedTuple):
@@ -50,9 +49,11 @@ class NameSpan(NamedTuple):
 
 
 class KnownNames:
-    """Finds names of a dictionary in the words of texts."""
+    """Finds names of a dictionary in the words of texts, and knows the units of its quantities."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], *, quantities: Iterable[str] = ()) -> None:
+        """Behind a number, the units of `quantities` count as its units, beside the usual ones."""
+        self.units = _USUAL_UNITS | _units_of(quantities)
         self._by_first: dict[str, set[tuple[str, ...]]] = {}
         for name in names:
             words = split_words(name, Profile.RAW)
@@ -73,7 +74,9 @@ def name_spans(document: LinkedDocument, known: KnownNames) -> list[NameSpan]:
     Their number grows with the length of the text and no faster.
     """
     words = document.tokens.words
-    found = {*known.find(words), *_numbers(words), *_capitalised(words)}
+    own = _units_of(text for each in document.relations for text in each.texts)
+    units = _by_first_word(known.units if own <= known.units else known.units | own)
+    found = {*known.find(words), *_numbers(words, units), *_capitalised(words)}
     found |= {(mention.start, mention.end) for mention in document.mentions}
     spans = []
     for start, end in sorted(found):
@@ -152,13 +155,41 @@ def _is_capitalised(word: str) -> bool:
     return word[0].isupper() or (len(word) > 1 and word[0] in "'‘“" and word[1].isupper())
 
 
-def _numbers(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _units_of(names: Iterable[str]) -> set[_Words]:
+    """Give the units of those names that are quantities: "914.8 inhabitants per square mile"."""
+    return {unit for name in names if (unit := _unit_of(name))}
+
+
+@lru_cache(maxsize=1 << 14)
+def _unit_of(name: str) -> _Words:
+    """Give the unit of a quantity in words; nothing where there is none.
+
+    >>> _unit_of("14,035 square metres"), _unit_of("12"), _unit_of("Apollo 11")
+    (('square', 'metres'), (), ())
+    """
+    quantity = Quantity.parse(name)
+    if quantity is None or quantity.unit is None or kind_of_name(name) is not NameKind.NUMBER:
+        return ()
+    return split_words(quantity.unit)
+
+
+@lru_cache(maxsize=1 << 8)
+def _by_first_word(units: frozenset[_Words]) -> Mapping[str, Sequence[_Words]]:
+    by_first: dict[str, list[_Words]] = {}
+    for unit in sorted(units):
+        by_first.setdefault(unit[0], []).append(unit)
+    return by_first
+
+
+def _numbers(
+    words: Sequence[str], units: Mapping[str, Sequence[_Words]]
+) -> Iterator[tuple[int, int]]:
     """Give numbers with and without their unit, and dates with and without their parts."""
     for place, word in enumerate(words):
         if not word[0].isdigit() and not _NUMBER.fullmatch(word):
             continue
         start = place - 1 if place and words[place - 1] in _SIGNS else place
-        for end in (place + 1, *_ends_of_units(words, place + 1)):
+        for end in (place + 1, *_ends_of_units(words, place + 1, units)):
             yield start, end
             yield place, end
         after = words[place + 1 : place + 3]
@@ -172,10 +203,12 @@ def _numbers(words: Sequence[str]) -> Iterator[tuple[int, int]]:
                 yield place - 1, place + 3
 
 
-def _ends_of_units(words: Sequence[str], start: int) -> Iterator[int]:
+def _ends_of_units(
+    words: Sequence[str], start: int, units: Mapping[str, Sequence[_Words]]
+) -> Iterator[int]:
     """Say where units end that stand behind a number."""
     if start < len(words):
-        for unit in _UNITS.get(words[start], ()):
+        for unit in units.get(words[start], ()):
             if tuple(words[start : start + len(unit)]) == unit:
                 yield start + len(unit)
 
