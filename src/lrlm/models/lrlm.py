@@ -105,7 +105,11 @@ class LatentRelationLM(VanillaLM):
             parts.embedding,
             backbone,
             parts.word_head(size, backbone),
-            source=SourceHead(size, first_rate=relations.first_rate),
+            source=SourceHead(
+                size,
+                hidden_size=max(size // 2, 1) if relations.deep_source else None,
+                first_rate=relations.first_rate,
+            ),
             vectors=vectors,
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
@@ -330,6 +334,7 @@ class LatentRelationLMPlus(LatentRelationLM):
         "beside_names",
         "shapes",
         "fit",
+        "deep_source",
         "name_words",
         "named",
     )
