@@ -52,9 +52,9 @@ def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
         "lrlm+beside_names",
         "lrlm+fit",
         "lrlm+named+fit",
-        "lrlm+fit+deep_source",
+        "lrlm+fit+deep_fit",
         "lrlm+name_words",
-        "lrlm+named+told+fit+deep_source+summary+beside_names+name_words",
+        "lrlm+named+told+fit+deep_fit+summary+beside_names+name_words",
     ],
 )
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])

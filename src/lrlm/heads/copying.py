@@ -17,27 +17,13 @@ from lrlm.errors import InputError
 
 
 class SourceHead(nn.Module):
-    """P(π | h) = softmax(W_π h + b_π): whether the next segment is a word or is copied.
+    """P(π | h) = softmax(W_π h + b_π): whether the next segment is a word or is copied."""
 
-    With a hidden layer, what that makes of the state is added to the scores (not in the paper):
-    that a name comes next *and* is one of those the topic has is no linear function of the state.
-    """
-
-    def __init__(
-        self, state_size: int, *, hidden_size: int | None = None, first_rate: float | None = None
-    ) -> None:
+    def __init__(self, state_size: int, *, first_rate: float | None = None) -> None:
         """With `first_rate`, training begins at this probability of a relation in every state."""
         super().__init__()
         self.state_size = state_size
         self.linear = nn.Linear(state_size, 2)
-        self.hidden = None
-        if hidden_size is not None:
-            self.hidden = nn.Sequential(
-                nn.Linear(state_size, hidden_size),
-                nn.ReLU(),
-                nn.Linear(hidden_size, 2, bias=False),
-            )
-            nn.init.zeros_(self.hidden[-1].weight)  # training begins where it changes nothing
         if first_rate is not None:
             nn.init.zeros_(self.linear.weight)
             odds = math.log(first_rate / (1 - first_rate))
@@ -63,8 +49,6 @@ class SourceHead(nn.Module):
     def log_probs(self, states_XD: Tensor, added_X2: Tensor | None = None) -> Tensor:
         """Give log P(word) and log P(relation) of states of topics that have relations: (X, 2)."""
         scores_X2: Tensor = self.linear(states_XD)
-        if self.hidden is not None:
-            scores_X2 = scores_X2 + self.hidden(states_XD)
         return (scores_X2 if added_X2 is None else scores_X2 + added_X2).log_softmax(1)
 
 
@@ -110,9 +94,9 @@ class RelationConfig:
     fit: bool = False
     """Whether LRLM sees how well the topic's relations fit when it chooses between words and names
     (not in the paper)."""
-    deep_source: bool = False
-    """Whether the choice between words and names has a hidden layer, half as wide as the state,
-    beside its linear map (not in the paper)."""
+    deep_fit: bool = False
+    """Whether that choice also sees which relations fit and whether they were named, through a
+    hidden layer half as wide as the state (not in the paper)."""
     name_words: bool = False
     """Whether LRLM may also write single words of the topic's names, one by one (not in the
     paper)."""
@@ -132,6 +116,8 @@ class RelationConfig:
                 "model.relations.own_types is for a model that has model.relations.told, and not"
                 " model.relations.names, where types have no vectors of their own"
             )
+        if self.deep_fit and not self.fit:
+            raise InputError("model.relations.deep_fit is for a model that has model.relations.fit")
         if self.names and self.beside_names:
             raise InputError(
                 "model.relations.names takes names in place of other vectors, and"

@@ -14,17 +14,34 @@ from torch import Tensor, nn
 
 from lrlm.heads.naming import MENTION_FEATURES, mention_features
 
+_NUMBERS = 2
+"""How well all relations fit together, and how many there are."""
+
 
 class RelationFit(nn.Module):
     """How much better than usual the topic's relations fit a place, all together."""
 
-    def __init__(self, state_size: int, vector_size: int, *, named: bool) -> None:
-        """With `named`, it also knows which names stand in the text already."""
+    def __init__(
+        self, state_size: int, vector_size: int, *, named: bool, hidden_size: int | None = None
+    ) -> None:
+        """With `named`, it also knows which names stand in the text already.
+
+        With a hidden layer, it also looks at which relations those are that fit.
+        """
         super().__init__()
         self.wanted = nn.Linear(state_size, vector_size)
         self.mentions = nn.Linear(state_size, MENTION_FEATURES) if named else None
         for parameter in self.parameters():
             nn.init.zeros_(parameter)
+        self.look = None
+        if hidden_size is not None:
+            seen_size = vector_size + _NUMBERS + (MENTION_FEATURES if named else 0)
+            self.look = nn.Sequential(
+                nn.Linear(state_size + seen_size, hidden_size),
+                nn.ReLU(),
+                nn.Linear(hidden_size, 1, bias=False),
+            )
+            nn.init.zeros_(self.look[-1].weight)  # training begins where it changes nothing
 
     def forward(
         self,
@@ -37,12 +54,14 @@ class RelationFit(nn.Module):
         """Give what is added to the score of copying at each place: (B, S); 0 without relations.
 
         It is the logarithm of the mean of the relations' odds, so that one relation which fits very
-        well is enough; how many there are, it does not say.
+        well is enough. To this the hidden layer adds what it makes of the state, of the mean of the
+        relations and of their mentions, each by its share of the odds, and of how many there are.
         """
         if not known_BR.shape[1]:
             return states_BSD.new_zeros(states_BSD.shape[:2])
         # Every token learns from it, so that without the scale one update would change too much.
         scores_BSR = vectors_BRW.shape[2] ** -0.5 * (self.wanted(states_BSD) @ vectors_BRW.mT)
+        features_BSRK = None
         if self.mentions is not None:
             assert times_BSR is not None, "the collator serves another model"
             assert since_BSR is not None, "the collator serves another model"
@@ -52,9 +71,17 @@ class RelationFit(nn.Module):
         has_any_B1 = known_BR.any(1)[:, None]
         # Where a row has no relation, all are scored, lest the log-sum be that of nothing.
         hidden_BSR = (~known_BR & has_any_B1)[:, None].expand_as(scores_BSR)
-        total_BS = scores_BSR.masked_fill(hidden_BSR, -torch.inf).logsumexp(2)
-        count_B1 = known_BR.sum(1, keepdim=True).clamp(min=1).to(total_BS.dtype)
-        return torch.where(has_any_B1, total_BS - count_B1.log(), 0.0)
+        scores_BSR = scores_BSR.masked_fill(hidden_BSR, -torch.inf)
+        log_count_B1 = known_BR.sum(1, keepdim=True).clamp(min=1).to(scores_BSR.dtype).log()
+        fit_BS = scores_BSR.logsumexp(2) - log_count_B1
+        if self.look is not None:
+            share_BSR = scores_BSR.softmax(2)
+            log_count_BS = log_count_B1.expand_as(fit_BS)
+            seen = [states_BSD, share_BSR @ vectors_BRW, torch.stack([fit_BS, log_count_BS], 2)]
+            if features_BSRK is not None:
+                seen.append((share_BSR[:, :, None] @ features_BSRK).squeeze(2))
+            fit_BS = fit_BS + self.look(torch.cat(seen, dim=2)).squeeze(2)
+        return torch.where(has_any_B1, fit_BS, 0.0)
 
 
 def with_fit(added_X2: Tensor | None, fit_X: Tensor) -> Tensor:

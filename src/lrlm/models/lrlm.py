@@ -105,18 +105,19 @@ class LatentRelationLM(VanillaLM):
             parts.embedding,
             backbone,
             parts.word_head(size, backbone),
-            source=SourceHead(
-                size,
-                hidden_size=max(size // 2, 1) if relations.deep_source else None,
-                first_rate=relations.first_rate,
-            ),
+            source=SourceHead(size, first_rate=relations.first_rate),
             vectors=vectors,
             relations=RelationHead(size, relations.hidden_size, vectors.output_size),
             forms=parts.form_head(size),
             summary=relations.summary,
             told=parts.told_topic(vectors, size) if relations.told else None,
             fit=(
-                RelationFit(size, vectors.output_size, named=relations.named)
+                RelationFit(
+                    size,
+                    vectors.output_size,
+                    named=relations.named,
+                    hidden_size=max(size // 2, 1) if relations.deep_fit else None,
+                )
                 if relations.fit
                 else None
             ),
@@ -334,7 +335,7 @@ class LatentRelationLMPlus(LatentRelationLM):
         "beside_names",
         "shapes",
         "fit",
-        "deep_source",
+        "deep_fit",
         "name_words",
         "named",
     )
