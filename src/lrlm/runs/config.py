@@ -12,6 +12,9 @@ from lrlm.runs.token_spaces import TokenSpaceConfig, VocabularyConfig
 PLATEAU = "plateau"
 COSINE = "cosine"
 SCHEDULES = (PLATEAU, COSINE)
+ADAM = "adam"
+MUON = "muon"
+OPTIMISERS = (ADAM, MUON)
 PRECISIONS = ("auto", "float32", "bfloat16", "fastest")
 
 _MOST = 1_000_000
@@ -38,8 +41,11 @@ class TrainingConfig:
     schedule: str = PLATEAU
     """How the learning rate changes. plateau: go back to the best epoch and lower it; cosine: warm
     up, then anneal to zero."""
+    optimiser: str = ADAM
+    """What turns gradients into updates. adam: the paper's; muon: the matrices between layers learn
+    with Muon, all else with Adam."""
     learning_rate: float = 0.001
-    """Learning rate of Adam at its peak."""
+    """Learning rate at its peak."""
     decay: float = 0.9
     """What the learning rate is multiplied by when an epoch has not improved validation
     (plateau)."""
@@ -88,6 +94,7 @@ class TrainingConfig:
             raise InputError(f"training.decay must be above 0 and at most 1, not {self.decay}")
         if not 0 <= self.seed <= _LARGEST_SEED:
             raise InputError(f"training.seed must be from 0 to 2^63 - 1, not {self.seed}")
+        _check_one_of("training.optimiser", self.optimiser, OPTIMISERS)
         _check_one_of("training.schedule", self.schedule, SCHEDULES)
         _check_one_of("training.precision", self.precision, PRECISIONS)
 

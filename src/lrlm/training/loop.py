@@ -59,6 +59,7 @@ class Trainer:
             weight_decay=config.weight_decay,
             extra=4,
             shares={"backbone.": backbone_rate},
+            method=config.optimiser,
         )
         self._environment = environment or TrainingEnvironment()
         self._processes = self._environment.processes

@@ -1,4 +1,8 @@
-"""Add up the gradients of a batch, and update the weights with Adam.
+"""Add up the gradients of a batch, and update the weights with Adam, or with Muon and Adam.
+
+Muon turns the update of a matrix into the nearest one that is orthogonal, so that a matrix learns
+in all directions alike, not only in those of frequent words. Vectors of words, biases and the
+matrices of small choices learn with Adam all the same.
 
 All gradients are in one buffer, which is summed over processes in one call, measured in one, and
 cleared in one. A few more numbers travel in it, so that processes agree without another call.
@@ -8,20 +12,27 @@ share between two windows; those states and the process's random numbers are par
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from lrlm.batching import Window
 from lrlm.models import LanguageModel, WindowReader
+from lrlm.runs.config import ADAM, MUON
 from lrlm.runs.devices import Precision
 from lrlm.runs.run import Tensors, copy_into
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+_MOMENTUM = "momentum_buffer"
+_SMALLEST_SIDE = 64
+"""A matrix that maps from or to fewer numbers learns with Adam."""
+_LARGEST_RATIO = 16
+"""And so does one whose longer side is so many times the shorter: it is a table of tokens."""
 
 
 class Optimiser:
-    """Adam over all weights of a model that can be trained."""
+    """Adam, or Muon and Adam, over all weights of a model that can be trained."""
 
     def __init__(
         self,
@@ -30,6 +41,7 @@ class Optimiser:
         weight_decay: float = 0.0,
         extra: int = 0,
         shares: Mapping[str, float] | None = None,
+        method: str = ADAM,
     ) -> None:
         """`extra` numbers are kept behind the gradients, see `extra`.
 
@@ -47,23 +59,31 @@ class Optimiser:
         """All gradients, one after the other, and the extra numbers."""
         for parameter, part in zip(parameters, torch.split(self.gradient, sizes), strict=True):
             parameter.grad = part.view_as(parameter)
+        matrices = _matrices(model) if method == MUON else set()
+        self._matrices = {n: each for n, each in self._parameters.items() if n in matrices}
+        self._others = {n: each for n, each in self._parameters.items() if n not in matrices}
         # Without weight decay this is Adam; with it, the decay is apart from the gradient.
-        groups: dict[float, list[nn.Parameter]] = {}
-        for name, parameter in self._parameters.items():
-            found = (share for start, share in (shares or {}).items() if name.startswith(start))
-            groups.setdefault(next(found, 1.0), []).append(parameter)
         self._adam = torch.optim.AdamW(
-            [{"params": members, "share": share} for share, members in groups.items()],
-            lr=0.0,
-            weight_decay=weight_decay,
-            fused=True,
+            _groups(self._others, shares or {}), lr=0.0, weight_decay=weight_decay, fused=True
         )
-        for parameter in parameters:
+        for parameter in self._others.values():
             self._adam.state[parameter] = {
                 "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
+        self._optimisers: list[torch.optim.Optimizer] = [self._adam]
+        if self._matrices:
+            # With this scale its updates are as large as Adam's, so both have one learning rate.
+            self._muon = torch.optim.Muon(
+                _groups(self._matrices, shares or {}),
+                lr=0.0,
+                weight_decay=weight_decay,
+                adjust_lr_fn="match_rms_adamw",
+            )
+            for parameter in self._matrices.values():
+                self._muon.state[parameter] = {_MOMENTUM: torch.zeros_like(parameter)}
+            self._optimisers.append(self._muon)
 
     @property
     def gradient(self) -> Tensor:
@@ -88,21 +108,49 @@ class Optimiser:
 
     def step(self, rate: float) -> None:
         """Update the weights."""
-        for group in self._adam.param_groups:
-            group["lr"] = rate * group["share"]
-        self._adam.step()
+        for optimiser in self._optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = rate * group["share"]
+            optimiser.step()
 
     def tensors(self) -> Tensors:
-        """Give what Adam remembers, by name; the tensors change with the next step."""
-        return {
+        """Give what is remembered of gradients, by name; the tensors change with the next step."""
+        remembered = {
             f"{moment}/{name}": self._adam.state[parameter][moment]
-            for name, parameter in self._parameters.items()
+            for name, parameter in self._others.items()
             for moment in _MOMENTS
         }
+        for name, parameter in self._matrices.items():
+            remembered[f"{_MOMENTUM}/{name}"] = self._muon.state[parameter][_MOMENTUM]
+        return remembered
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Take on what `tensors` gave."""
         copy_into(self.tensors(), tensors)
+
+
+def _matrices(model: nn.Module) -> set[str]:
+    """Name the weights of linear maps and LSTMs that are large enough for Muon."""
+    return {
+        f"{prefix}.{name}" if prefix else name
+        for prefix, module in model.named_modules()
+        if isinstance(module, nn.Linear | nn.LSTM)
+        for name, parameter in module.named_parameters(recurse=False)
+        if parameter.ndim == 2
+        and min(parameter.shape) >= _SMALLEST_SIDE
+        and max(parameter.shape) < _LARGEST_RATIO * min(parameter.shape)
+    }
+
+
+def _groups(
+    parameters: Mapping[str, nn.Parameter], shares: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Group weights by the share of the learning rate that they learn at."""
+    groups: dict[float, list[nn.Parameter]] = {}
+    for name, parameter in parameters.items():
+        found = (share for start, share in shares.items() if name.startswith(start))
+        groups.setdefault(next(found, 1.0), []).append(parameter)
+    return [{"params": members, "share": share} for share, members in groups.items()]
 
 
 def copies(tensors: Mapping[str, Tensor]) -> Tensors:
