@@ -36,12 +36,11 @@ class RelationFit(nn.Module):
         self.look = None
         if hidden_size is not None:
             seen_size = vector_size + _NUMBERS + (MENTION_FEATURES if named else 0)
+            last = nn.Linear(hidden_size, 1, bias=False)
+            nn.init.zeros_(last.weight)  # training begins where it changes nothing
             self.look = nn.Sequential(
-                nn.Linear(state_size + seen_size, hidden_size),
-                nn.ReLU(),
-                nn.Linear(hidden_size, 1, bias=False),
+                nn.Linear(state_size + seen_size, hidden_size), nn.ReLU(), last
             )
-            nn.init.zeros_(self.look[-1].weight)  # training begins where it changes nothing
 
     def forward(
         self,
