@@ -44,6 +44,7 @@ ALL_PARTS = (
     | Parts.NAMED
     | Parts.NAMES
     | Parts.NAME_WORDS
+    | Parts.TRAITS
 )
 
 

@@ -16,7 +16,7 @@ from lrlm.text.word_space import WordSpace
 from tests.toy import LONELY, TOPIC, VOCABULARY, ToySpeller
 from tests.toy_run import toy_run
 
-PLUS = "lrlm+named+fit+deep_fit+summary+beside_names+name_words"
+PLUS = "lrlm+named+fit+deep_fit+summary+beside_names+name_words+traits"
 KINDS = ("vanilla", "alias", "nklm", "lrlm", "lrlm+named+told", PLUS)
 
 

@@ -23,7 +23,7 @@ from tests.oracles.sampling import Adjust, best, next_tokens, nucleus, plain_tex
 from tests.toy import LONELY, TOPIC, VOCABULARY
 from tests.toy_run import toy_run
 
-PLUS = "lrlm+named+fit+deep_fit+summary+beside_names+name_words"
+PLUS = "lrlm+named+fit+deep_fit+summary+beside_names+name_words+traits"
 COUNT = 20_000
 LONG = 14
 """Tokens up to which texts are written; what is compared is shorter."""

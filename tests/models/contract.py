@@ -40,7 +40,7 @@ TEXTS = [
 ]
 
 
-LRLM_PLUS = Parts.NAMED | Parts.NAMES | Parts.NAME_WORDS
+LRLM_PLUS = Parts.NAMED | Parts.NAMES | Parts.NAME_WORDS | Parts.TRAITS
 """What settings beyond the paper read."""
 
 

@@ -54,7 +54,8 @@ def topic_window(topic: Topic) -> tuple[Window, list[list[Words]]]:
         "lrlm+named+fit",
         "lrlm+fit+deep_fit",
         "lrlm+name_words",
-        "lrlm+named+told+fit+deep_fit+summary+beside_names+name_words",
+        "lrlm+traits",
+        "lrlm+named+told+fit+deep_fit+summary+beside_names+name_words+traits",
     ],
 )
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])

@@ -25,6 +25,7 @@ from lrlm.batching.encoding import (
 from lrlm.batching.name_words import NO_WORD, WORD_TRAITS, NameWords, TopicWords
 from lrlm.batching.naming import NamePlaces
 from lrlm.batching.preface import PrefaceConfig
+from lrlm.batching.relation_traits import RELATION_TRAITS, relation_traits
 from lrlm.batching.windows import (
     Edges,
     FormChoices,
@@ -43,6 +44,7 @@ __all__ = [
     "FORWARD",
     "NOT_A_FACT",
     "NO_WORD",
+    "RELATION_TRAITS",
     "UNSEEN",
     "WORD_TRAITS",
     "Collator",
@@ -69,6 +71,7 @@ __all__ = [
     "cut",
     "evaluation_batches",
     "mirrored",
+    "relation_traits",
     "token_batches",
     "training_batches",
     "type_name",

@@ -251,6 +251,7 @@ class Collator:
             mask_BR=padded([np.ones_like(each.types_R) for each in documents], 0).bool(),
             names=self._names(documents) if Parts.NAMES in self._parts else None,
             open_BR=_open_relations(documents),
+            traits_BRJ=_traits(documents) if Parts.TRAITS in self._parts else None,
             unnamed_BR=_unnamed(documents) if Parts.NAMED in self._parts else None,
         )
 
@@ -345,6 +346,13 @@ def _open_relations(documents: list[EncodedDocument]) -> Tensor | None:
         for each in documents
     ]
     return padded(rows, 0).bool()
+
+
+def _traits(documents: list[EncodedDocument]) -> Tensor:
+    """Say how each relation stands among those of its topic: (B, R, J)."""
+    rows = [each.traits_RJ for each in documents if each.traits_RJ is not None]
+    assert len(rows) == len(documents), "the encoder serves another model"
+    return nn.utils.rnn.pad_sequence(list(map(torch.from_numpy, rows)), batch_first=True)
 
 
 def _unnamed(documents: list[EncodedDocument]) -> Tensor:

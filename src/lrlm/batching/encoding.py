@@ -23,6 +23,7 @@ from lrlm.batching.preface import (
     names_as_preface,
     start_of_text,
 )
+from lrlm.batching.relation_traits import relation_traits
 from lrlm.corpora import prune
 from lrlm.errors import InputError
 from lrlm.text import (
@@ -65,6 +66,8 @@ class Parts(Flag):
     """Which names stand in the text before each place."""
     NAME_WORDS = auto()
     """The words of the topic's names, and where they stand in the text."""
+    TRAITS = auto()
+    """How each relation stands among those of the topic."""
 
 
 class FormFeaturiser(Protocol):
@@ -130,6 +133,8 @@ class EncodedDocument:
     token stands right before the text."""
     type_names_R: tuple[tuple[str, ...], ...] = ()
     """The names of the relations' types in words, where vectors are made from them."""
+    traits_RJ: Floats | None = None
+    """How each relation stands among those of the topic, where the model reads it."""
     copies: Copies | None = None
     """Where the model reads one annotation (NKLM)."""
     bound_E: Booleans | None = None
@@ -265,6 +270,7 @@ class Encoder:
                 if Parts.NAMES in self.parts
                 else ()
             ),
+            traits_RJ=(relation_traits(document.relations) if Parts.TRAITS in self.parts else None),
             bound_E=text.bound_E,
             open_R=open_R if open_R.any() else None,
             name_words=(

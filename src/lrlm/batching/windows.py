@@ -127,6 +127,8 @@ class TopicRelations(_OnDevice):
     """Where the model reads what types and objects are called."""
     open_BR: Tensor | None = None
     """Which relations stand for facts that are not known; None where none does."""
+    traits_BRJ: Tensor | None = None
+    """How each stands among those of its topic, where the model reads it."""
     unnamed_BR: Tensor | None = None
     """Which facts no name in the whole text can be of; None where that is not asked for."""
 

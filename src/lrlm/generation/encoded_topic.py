@@ -6,7 +6,14 @@ import numpy as np
 import torch
 
 from lrlm.arrays import Booleans, Floats, Integers
-from lrlm.batching import NumberedNames, Parts, RelationNames, TopicRelations, type_name
+from lrlm.batching import (
+    NumberedNames,
+    Parts,
+    RelationNames,
+    TopicRelations,
+    relation_traits,
+    type_name,
+)
 from lrlm.models.writing import ANY_WORD, EncodedTopic, WordsToTake
 from lrlm.runs.run import Run
 from lrlm.text import LinkableRelation, SurfaceForm, TokenSpace, surface_forms
@@ -21,7 +28,7 @@ def encode_topic(
 ) -> EncodedTopic:
     """Write a topic's relations and all their forms as tensors, and what relations it lacks."""
     model, encoder, space = run.model, run.encoder, run.space
-    known = _as_row(run, relations)
+    known = _as_row(run, relations, relation_traits(relations))
     forms = [form for relation in relations for form in surface_forms(relation)]
     tokens = [
         [space.encode_form(form, before=space.example_before(context)) for form in forms]
@@ -52,6 +59,7 @@ def encode_topic(
         types_R=known.types_BR[0],
         objects_R=known.objects_BR[0],
         names=known.names,
+        traits_RJ=None if known.traits_BRJ is None else known.traits_BRJ[0],
         relation_F=here(np.repeat(np.arange(len(relations)), counts_R)),
         features_FW=here(features_FW).to(model.dtype),
         tokens_CFL=here(tokens_CFL),
@@ -65,7 +73,9 @@ def encode_topic(
         words_CFL=None if words_CFL is None else here(words_CFL),
         unknown_words=unknown_words,
         name_words=_words_to_take(run, relations, unknown_words),
-        lacking=_as_row(run, lacking) if lacking else None,
+        lacking=(
+            _as_row(run, lacking, relation_traits(lacking, beside=relations)) if lacking else None
+        ),
     )
 
 
@@ -117,8 +127,8 @@ def _bound_forms(space: TokenSpace, forms: Sequence[Sequence[int]]) -> torch.Ten
     return torch.tensor([space.binds(tokens[-1]) for tokens in forms], dtype=torch.bool)
 
 
-def _as_row(run: Run, relations: Sequence[LinkableRelation]) -> TopicRelations:
-    """Give relations as those of one row, with what they are called where the model reads it."""
+def _as_row(run: Run, relations: Sequence[LinkableRelation], traits_RJ: Floats) -> TopicRelations:
+    """Give relations as those of one row, with what else of them the model reads."""
     types_R, objects_R = map(torch.from_numpy, run.encoder.relation_ids(relations))
     names = None
     if Parts.NAMES in run.encoder.parts:
@@ -131,5 +141,6 @@ def _as_row(run: Run, relations: Sequence[LinkableRelation]) -> TopicRelations:
             torch.from_numpy(run.names.vectors(listed.listed)),
         )
     all_1R = torch.ones(1, len(relations), dtype=torch.bool)
-    row = TopicRelations(types_R[None], objects_R[None], all_1R, names)
+    traits_1RJ = torch.from_numpy(traits_RJ)[None] if Parts.TRAITS in run.encoder.parts else None
+    row = TopicRelations(types_R[None], objects_R[None], all_1R, names, traits_BRJ=traits_1RJ)
     return row.to(run.model.device, run.model.dtype)

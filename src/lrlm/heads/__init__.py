@@ -30,6 +30,7 @@ from lrlm.heads.tokens import (
     TokenLayersConfig,
     register_token_layers,
 )
+from lrlm.heads.traits import RelationTraits
 from lrlm.heads.words import WordChooser, WordConfig, WordEmbedding, WordHead
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "RelationConfig",
     "RelationFit",
     "RelationHead",
+    "RelationTraits",
     "RelationVectors",
     "SoftmaxCost",
     "SourceHead",

@@ -100,6 +100,9 @@ class RelationConfig:
     name_words: bool = False
     """Whether LRLM may also write single words of the topic's names, one by one (not in the
     paper)."""
+    traits: bool = False
+    """Whether the vectors of relations also say how they stand among those of the topic: how many
+    there are of a type, which come first, what their names have in common (not in the paper)."""
     shapes: bool = False
     """Whether the features of names also say what they look like: digits, capitals, length (not in
     the paper)."""
@@ -115,6 +118,11 @@ class RelationConfig:
             raise InputError(
                 "model.relations.own_types is for a model that has model.relations.told, and not"
                 " model.relations.names, where types have no vectors of their own"
+            )
+        if self.traits and self.forgotten_facts:
+            raise InputError(
+                "model.relations.traits tells how many facts a topic has, also those that"
+                " model.relations.forgotten_facts takes for unknown; set one of the two"
             )
         if self.deep_fit and not self.fit:
             raise InputError("model.relations.deep_fit is for a model that has model.relations.fit")

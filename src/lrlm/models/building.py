@@ -9,7 +9,15 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from lrlm.backbones import Backbone, BackboneConfig, LstmConfig
-from lrlm.batching import BACKWARD, DIRECTIONS, FORWARD, WORD_TRAITS, Parts, PrefaceConfig
+from lrlm.batching import (
+    BACKWARD,
+    DIRECTIONS,
+    FORWARD,
+    RELATION_TRAITS,
+    WORD_TRAITS,
+    Parts,
+    PrefaceConfig,
+)
 from lrlm.checks import WIDEST, check_range
 from lrlm.errors import InputError
 from lrlm.heads import (
@@ -17,6 +25,7 @@ from lrlm.heads import (
     NamedVectors,
     NameWordHead,
     RelationConfig,
+    RelationTraits,
     RelationVectors,
     SoftmaxCost,
     TokenHead,
@@ -140,6 +149,8 @@ class ModelConfig:
             parts |= Parts.NAMES
         if Parts.EDGES in parts and self.relations.name_words:
             parts |= Parts.NAME_WORDS
+        if Parts.EDGES in parts and self.relations.traits:
+            parts |= Parts.TRAITS
         asks_for_names = self.relations.named or self.relations.told
         if Parts.EDGES in parts and (asks_for_names or self.relations.forgotten_facts):
             parts |= Parts.NAMED
@@ -259,6 +270,10 @@ class ModelParts:
         return NameWordHead(
             state_size, self._sizes.form_features + WORD_TRAITS, self.embedding.output_size
         )
+
+    def relation_traits(self, vectors: AnyRelationVectors) -> RelationTraits:
+        """Make what is added to the vectors of relations, by how they stand in their topic."""
+        return RelationTraits(RELATION_TRAITS, vectors.output_size)
 
     def told_topic(self, vectors: AnyRelationVectors, state_size: int) -> ToldTopic:
         """Make what tells a model what of its topic was named, for states of this width."""

@@ -20,6 +20,7 @@ from lrlm.heads import (
     NamingScores,
     RelationFit,
     RelationHead,
+    RelationTraits,
     RelationVectors,
     SourceHead,
     TokenEmbedding,
@@ -66,6 +67,7 @@ class LatentRelationLM(VanillaLM):
         told: ToldTopic | None = None,
         fit: RelationFit | None = None,
         name_words: NameWordHead | None = None,
+        traits: RelationTraits | None = None,
         named: bool = False,
         forgotten_facts: float = 0.0,
         reads_preface: bool = False,
@@ -76,7 +78,8 @@ class LatentRelationLM(VanillaLM):
         an article about a river whose topic is a country. With `told`, those that were not named
         yet, or just now, are read with every token; with `named`, what was named already changes
         the choices of a source, a relation and a form. With `fit`, the source sees how well
-        relations fit; with `name_words`, a word may be one of a name. In training up to a share
+        relations fit; with `name_words`, a word may be one of a name; with `traits`, the vectors of
+        relations also say how they stand among those of the topic. In training up to a share
         `forgotten_facts` of the facts that a text does not name is taken for unknown.
         """
         super().__init__(embedding, backbone, words)
@@ -91,6 +94,7 @@ class LatentRelationLM(VanillaLM):
         self.told = told
         self.fit = fit
         self.name_words = name_words
+        self.traits = traits
         self.naming = (
             NamingScores(backbone.output_size, vector_size, forms.feature_size) if named else None
         )
@@ -122,6 +126,7 @@ class LatentRelationLM(VanillaLM):
                 else None
             ),
             name_words=parts.name_words(size) if relations.name_words else None,
+            traits=parts.relation_traits(vectors) if relations.traits else None,
             named=relations.named,
             forgotten_facts=relations.forgotten_facts,
             reads_preface=parts.config.facts_in_context,
@@ -154,7 +159,11 @@ class LatentRelationLM(VanillaLM):
     def vectors_of(self, relations: TopicRelations) -> Tensor:
         """Give the vectors of relations: (B, R, W)."""
         vectors_BRW: Tensor = self.vectors(*relations.described)
-        return vectors_BRW
+        if self.traits is None:
+            return vectors_BRW
+        assert relations.traits_BRJ is not None, "the collator serves another model"
+        added_BRW: Tensor = self.traits(relations.traits_BRJ)
+        return vectors_BRW + added_BRW
 
     def read(self, window: Window, state: State) -> tuple[Tensor, State]:
         """Give `h`, the state before each token, which may know what of the topic is told."""
@@ -338,4 +347,5 @@ class LatentRelationLMPlus(LatentRelationLM):
         "deep_fit",
         "name_words",
         "named",
+        "traits",
     )

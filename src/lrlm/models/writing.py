@@ -83,6 +83,8 @@ class EncodedTopic:
     unknown_words: Mapping[str, int] = field(default_factory=dict)
     name_words: WordsToTake | None = None
     """Where the model may take single words of names, and there are any."""
+    traits_RJ: Tensor | None = None
+    """How each relation stands among those of the topic, where the model reads it."""
     lacking: TopicRelations | None = None
     """Open relations, which may be chosen in place of those of the topic
     (`lrlm.corpora.open_relations`), as one row; None where there are none."""
@@ -91,7 +93,10 @@ class EncodedTopic:
     def as_row(self) -> TopicRelations:
         """The relations as those of one row."""
         all_1R = torch.ones_like(self.types_R[None], dtype=torch.bool)
-        return TopicRelations(self.types_R[None], self.objects_R[None], all_1R, self.names)
+        traits_1RJ = None if self.traits_RJ is None else self.traits_RJ[None]
+        return TopicRelations(
+            self.types_R[None], self.objects_R[None], all_1R, self.names, traits_BRJ=traits_1RJ
+        )
 
     @property
     def relations(self) -> int:
