@@ -12,9 +12,9 @@ from lrlm.runs.sizes import SIZES, load_size
 def test_lrlm_plus_has_its_settings_and_lrlm_has_none_of_them() -> None:
     plain, plus = ModelConfig().of_kind("lrlm"), ModelConfig().of_kind("lrlm+")
     assert plain == ModelConfig()
-    for name in LatentRelationLMPlus.relation_settings:
-        assert getattr(plus.relations, name) is True
-        assert getattr(plain.relations, name) is False
+    for name, value in LatentRelationLMPlus.relation_settings.items():
+        assert getattr(plus.relations, name) == value
+        assert getattr(plain.relations, name) != value
     assert plus.model.label == "LRLM+"
 
 
@@ -22,9 +22,8 @@ def test_lrlm_plus_has_its_settings_and_lrlm_has_none_of_them() -> None:
 @pytest.mark.parametrize("backbone", ["lstm", "transformer-xl"])
 def test_every_size_has_lrlm_plus_and_is_without_it_as_it_was(size: str, backbone: str) -> None:
     preset = load_size(size, backbone).model
-    assert not any(
-        getattr(preset.relations, name) for name in LatentRelationLMPlus.relation_settings
-    )
+    for name in LatentRelationLMPlus.relation_settings:
+        assert getattr(preset.relations, name) == getattr(RelationConfig(), name)
     assert preset.of_kind("lrlm+").relations.name_words
 
 

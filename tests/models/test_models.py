@@ -68,4 +68,7 @@ class TestLrlmWithNameWordsOnLstm(LanguageModelContract):
 
 
 class TestLrlmPlusOnTransformerXl(LanguageModelContract):
-    kind, backbone = "lrlm+named+fit+deep_fit+summary+beside_names+name_words+traits", "transformer-xl"
+    kind, backbone = (
+        "lrlm+named+fit+deep_fit+summary+beside_names+name_words+traits",
+        "transformer-xl",
+    )

@@ -103,6 +103,9 @@ class RelationConfig:
     traits: bool = False
     """Whether the vectors of relations also say how they stand among those of the topic: how many
     there are of a type, which come first, what their names have in common (not in the paper)."""
+    inside_weight: float = 1.0
+    """How many times as much words within candidate spans count in training as all others, so that
+    LRLM learns names better and plain words a little worse (not in the paper)."""
     shapes: bool = False
     """Whether the features of names also say what they look like: digits, capitals, length (not in
     the paper)."""
@@ -114,6 +117,7 @@ class RelationConfig:
         check_rate("model.relations.unseen_rate", self.unseen_rate)
         check_rate("model.relations.unseen_objects", self.unseen_objects)
         check_rate("model.relations.forgotten_facts", self.forgotten_facts)
+        check_range("model.relations.inside_weight", self.inside_weight, 0.1, 10)
         if self.own_types and (self.names or not self.told):
             raise InputError(
                 "model.relations.own_types is for a model that has model.relations.told, and not"

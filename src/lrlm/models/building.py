@@ -126,7 +126,7 @@ class ModelConfig:
                 f"the model {kind!r} needs a backbone that learns; take 'lrlm' for one that does"
                 " not, such as a pretrained language model"
             )
-        relations = replace(self.relations, **dict.fromkeys(settings, True))
+        relations = replace(self.relations, **settings)
         return replace(self, kind=kind, relations=relations)
 
     @property

@@ -5,8 +5,9 @@ padding, D width.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -63,7 +64,7 @@ class WindowScores:
         Both can be differentiated. The end is always a word of its own, so its share can be told
         apart; it is 0 where a document goes on.
         """
-        words_BT = self.words_BT(window.spelling_BT.masked_fill(~window.mask_BT, 0.0))
+        words_BT = self._spelled_BT(window)
         if self.edges is None or self.score_E is None:
             return -words_BT.sum(1), -_last_token(words_BT, window)
         lattice = Lattice(
@@ -76,6 +77,19 @@ class WindowScores:
             checked=False,  # the collator made the indices
         )
         return -log_marginal(lattice), -_last_token(words_BT, window)
+
+    def inside_nats(self, window: Window, nats_B: Tensor) -> Tensor:
+        """Give the part of `nats` that the tokens within candidate spans cost: (B,).
+
+        No span crosses the border, so the rest is what all other tokens cost, each as a WORD.
+        """
+        if self.edges is None:
+            return torch.zeros_like(nats_B)
+        outside_BT = window.mask_BT & ~self.edges.covered_BT(window.mask_BT.shape)
+        return nats_B + torch.where(outside_BT, self._spelled_BT(window), 0.0).sum(1)
+
+    def _spelled_BT(self, window: Window) -> Tensor:
+        return self.words_BT(window.spelling_BT.masked_fill(~window.mask_BT, 0.0))
 
 
 class LanguageModel(nn.Module, ABC):
@@ -105,8 +119,10 @@ class LanguageModel(nn.Module, ABC):
     """Whether its figures are of a text together with one given annotation."""
     is_baseline: ClassVar[bool] = False
     """Whether other models are compared with it."""
-    relation_settings: ClassVar[tuple[str, ...]] = ()
-    """The settings of relations that are on wherever the model is asked for by its name."""
+    relation_settings: ClassVar[Mapping[str, Any]] = {}
+    """The settings of relations that it has wherever the model is asked for by its name."""
+    inside_weight: float = 1.0
+    """How many times as much tokens within candidate spans count in training."""
     footnote: ClassVar[str] = ""
     """What must be known to read its figures; it begins with a mark, as "†"."""
 

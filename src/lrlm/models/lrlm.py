@@ -5,8 +5,9 @@ candidate edges, S places of a row where edges start, Q choices of a form, F for
 names, M places where one stands, W widths.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -70,6 +71,7 @@ class LatentRelationLM(VanillaLM):
         traits: RelationTraits | None = None,
         named: bool = False,
         forgotten_facts: float = 0.0,
+        inside_weight: float = 1.0,
         reads_preface: bool = False,
     ) -> None:
         """With `summary`, the mean of the topic's relations is read before the first token.
@@ -80,7 +82,8 @@ class LatentRelationLM(VanillaLM):
         the choices of a source, a relation and a form. With `fit`, the source sees how well
         relations fit; with `name_words`, a word may be one of a name; with `traits`, the vectors of
         relations also say how they stand among those of the topic. In training up to a share
-        `forgotten_facts` of the facts that a text does not name is taken for unknown.
+        `forgotten_facts` of the facts that a text does not name is taken for unknown, and words
+        within candidate spans count `inside_weight` times.
         """
         super().__init__(embedding, backbone, words)
         self.source = source
@@ -88,6 +91,7 @@ class LatentRelationLM(VanillaLM):
         self.relations = relations
         self.forms = forms
         self.forgotten_facts = forgotten_facts
+        self.inside_weight = inside_weight
         self.reads_preface = reads_preface
         vector_size = vectors.output_size
         self.summary = nn.Linear(vector_size, embedding.output_size) if summary else None
@@ -129,6 +133,7 @@ class LatentRelationLM(VanillaLM):
             traits=parts.relation_traits(vectors) if relations.traits else None,
             named=relations.named,
             forgotten_facts=relations.forgotten_facts,
+            inside_weight=relations.inside_weight,
             reads_preface=parts.config.facts_in_context,
         )
 
@@ -339,13 +344,14 @@ class LatentRelationLMPlus(LatentRelationLM):
 
     kind: ClassVar[str] = "lrlm+"
     label: ClassVar[str] = "LRLM+"
-    relation_settings: ClassVar[tuple[str, ...]] = (
-        "summary",
-        "beside_names",
-        "shapes",
-        "fit",
-        "deep_fit",
-        "name_words",
-        "named",
-        "traits",
-    )
+    relation_settings: ClassVar[Mapping[str, Any]] = {
+        "summary": True,
+        "beside_names": True,
+        "shapes": True,
+        "fit": True,
+        "deep_fit": True,
+        "name_words": True,
+        "named": True,
+        "traits": True,
+        "inside_weight": 2.0,
+    }

@@ -197,8 +197,12 @@ class GradientAccumulator:
         with self._precision():
             here, scores = reader.read(window)
             nats_B, _ = scores.nats(here)
+            loss_B = nats_B
+            if self.model.inside_weight != 1:
+                more = self.model.inside_weight - 1
+                loss_B = nats_B + more * scores.inside_nats(here, nats_B)
         nats = nats_B.sum()
-        torch.autograd.backward(nats / weight)
+        torch.autograd.backward(loss_B.sum() / weight)
         reader.detach()
         return float(nats.detach())
 
