@@ -1,4 +1,4 @@
-"""What words within candidate spans cost, by listing all segmentations, and how they are learned."""
+"""What words within candidate spans cost, by listing all segmentations; how they are learned."""
 
 import math
 

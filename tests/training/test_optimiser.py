@@ -42,10 +42,9 @@ def learn(model: Network, optimiser: Optimiser, steps: int) -> None:
 
 def test_muon_learns_the_matrices_between_layers() -> None:
     remembered = optimiser(Network(), MUON).tensors()
-    momentum = {name for name in remembered if name.startswith("momentum_buffer/")}
+    momentum = {name for name in remembered if name.startswith("momentum/")}
     assert momentum == {
-        f"momentum_buffer/{name}"
-        for name in ("lstm.weight_ih_l0", "lstm.weight_hh_l0", "linear.weight")
+        f"momentum/{name}" for name in ("lstm.weight_ih_l0", "lstm.weight_hh_l0", "linear.weight")
     }
     assert {"exp_avg/table.0", "exp_avg/choice.weight", "exp_avg/words.weight"} <= set(remembered)
     assert not any("momentum" in name for name in optimiser(Network(), ADAM).tensors())

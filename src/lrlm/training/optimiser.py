@@ -1,8 +1,6 @@
 """Add up the gradients of a batch, and update the weights with Adam, or with Muon and Adam.
 
-Muon turns the update of a matrix into the nearest one that is orthogonal, so that a matrix learns
-in all directions alike, not only in those of frequent words. Vectors of words, biases and the
-matrices of small choices learn with Adam all the same.
+With Muon, vectors of words, biases and the matrices of small choices learn with Adam all the same.
 
 All gradients are in one buffer, which is summed over processes in one call, measured in one, and
 cleared in one. A few more numbers travel in it, so that processes agree without another call.
@@ -22,9 +20,10 @@ from lrlm.models import LanguageModel, WindowReader
 from lrlm.runs.config import ADAM, MUON
 from lrlm.runs.devices import Precision
 from lrlm.runs.run import Tensors, copy_into
+from lrlm.training.muon import Muon
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
-_MOMENTUM = "momentum_buffer"
+_MOMENTUM = "momentum"
 _SMALLEST_SIDE = 64
 """A matrix that maps from or to fewer numbers learns with Adam."""
 _LARGEST_RATIO = 16
@@ -60,11 +59,12 @@ class Optimiser:
         for parameter, part in zip(parameters, torch.split(self.gradient, sizes), strict=True):
             parameter.grad = part.view_as(parameter)
         matrices = _matrices(model) if method == MUON else set()
-        self._matrices = {n: each for n, each in self._parameters.items() if n in matrices}
+        large = {n: each for n, each in self._parameters.items() if n in matrices}
         self._others = {n: each for n, each in self._parameters.items() if n not in matrices}
+        share_of = {name: _share(name, shares or {}) for name in self._parameters}
         # Without weight decay this is Adam; with it, the decay is apart from the gradient.
         self._adam = torch.optim.AdamW(
-            _groups(self._others, shares or {}), lr=0.0, weight_decay=weight_decay, fused=True
+            _groups(self._others, share_of), lr=0.0, weight_decay=weight_decay, fused=True
         )
         for parameter in self._others.values():
             self._adam.state[parameter] = {
@@ -72,18 +72,7 @@ class Optimiser:
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
-        self._optimisers: list[torch.optim.Optimizer] = [self._adam]
-        if self._matrices:
-            # With this scale its updates are as large as Adam's, so both have one learning rate.
-            self._muon = torch.optim.Muon(
-                _groups(self._matrices, shares or {}),
-                lr=0.0,
-                weight_decay=weight_decay,
-                adjust_lr_fn="match_rms_adamw",
-            )
-            for parameter in self._matrices.values():
-                self._muon.state[parameter] = {_MOMENTUM: torch.zeros_like(parameter)}
-            self._optimisers.append(self._muon)
+        self._muon = Muon(large, share_of, weight_decay=weight_decay)
 
     @property
     def gradient(self) -> Tensor:
@@ -108,10 +97,10 @@ class Optimiser:
 
     def step(self, rate: float) -> None:
         """Update the weights."""
-        for optimiser in self._optimisers:
-            for group in optimiser.param_groups:
-                group["lr"] = rate * group["share"]
-            optimiser.step()
+        for group in self._adam.param_groups:
+            group["lr"] = rate * group["share"]
+        self._adam.step()
+        self._muon.step(rate)
 
     def tensors(self) -> Tensors:
         """Give what is remembered of gradients, by name; the tensors change with the next step."""
@@ -120,8 +109,8 @@ class Optimiser:
             for name, parameter in self._others.items()
             for moment in _MOMENTS
         }
-        for name, parameter in self._matrices.items():
-            remembered[f"{_MOMENTUM}/{name}"] = self._muon.state[parameter][_MOMENTUM]
+        for name, momentum in self._muon.momentum.items():
+            remembered[f"{_MOMENTUM}/{name}"] = momentum
         return remembered
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
@@ -142,14 +131,18 @@ def _matrices(model: nn.Module) -> set[str]:
     }
 
 
+def _share(name: str, shares: Mapping[str, float]) -> float:
+    """Give the share of the learning rate that a weight learns at."""
+    return next((share for start, share in shares.items() if name.startswith(start)), 1.0)
+
+
 def _groups(
-    parameters: Mapping[str, nn.Parameter], shares: Mapping[str, float]
+    parameters: Mapping[str, nn.Parameter], share_of: Mapping[str, float]
 ) -> list[dict[str, Any]]:
     """Group weights by the share of the learning rate that they learn at."""
     groups: dict[float, list[nn.Parameter]] = {}
     for name, parameter in parameters.items():
-        found = (share for start, share in shares.items() if name.startswith(start))
-        groups.setdefault(next(found, 1.0), []).append(parameter)
+        groups.setdefault(share_of[name], []).append(parameter)
     return [{"params": members, "share": share} for share, members in groups.items()]
 
 
