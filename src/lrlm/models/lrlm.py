@@ -197,17 +197,22 @@ class LatentRelationLM(VanillaLM):
         edges, relations = window.edges, window.relations
         assert edges is not None, "the collator serves another model"
         assert relations is not None, "the collator serves another model"
+        vectors_BRW = self.vectors_of(relations)
         states_XD = flat(states_BTD, window)
         can_copy_BT = relations.mask_BR.any(1)[:, None].expand_as(window.mask_BT)
         if window.may_copy_BT is not None:
             can_copy_BT = can_copy_BT & window.may_copy_BT
         log_word_X, log_relation_X = self.source(
-            states_XD, flat(can_copy_BT, window), self._source_added(states_BTD, window)
+            states_XD,
+            flat(can_copy_BT, window),
+            self._source_added(states_BTD, vectors_BRW, window),
         )
         token_X, fresh_X = self.token_log_probs(states_XD, window, fresh=edges.bound_E is not None)
         score_E = (
             unflat(log_relation_X, window)[edges.row_E, edges.start_E]
-            + self._relation_log_probs(states_BTD, relations, edges, window.named_BTR)
+            + self._relation_log_probs(
+                states_BTD, vectors_BRW, relations.mask_BR, edges, window.named_BTR
+            )
             + self._form_log_probs(states_BTD, edges, window.named_BTR)
         )
         if fresh_X is not None and edges.bound_E is not None:
@@ -272,7 +277,9 @@ class LatentRelationLM(VanillaLM):
         vectors_BKE[mask_BK] = self.embedding(ids_BK[mask_BK]).to(self.dtype)
         return vectors_BKE
 
-    def _source_added(self, states_BTD: Tensor, window: Window) -> Tensor | None:
+    def _source_added(
+        self, states_BTD: Tensor, vectors_BRW: Tensor, window: Window
+    ) -> Tensor | None:
         """Score words and relations by what else the model reads of the topic: (X, 2)."""
         relations, named_BTR = window.relations, window.named_BTR
         assert relations is not None, "the collator serves another model"
@@ -286,7 +293,7 @@ class LatentRelationLM(VanillaLM):
         if self.fit is not None:
             fit_BT = self.fit(
                 states_BTD,
-                self.vectors_of(relations),
+                vectors_BRW,
                 relations.known_BR,
                 *(() if named_BTR is None else (named_BTR.times, named_BTR.since)),
             )
@@ -296,13 +303,13 @@ class LatentRelationLM(VanillaLM):
     def _relation_log_probs(
         self,
         states_BTD: Tensor,
-        relations: TopicRelations,
+        vectors_BRW: Tensor,
+        mask_BR: Tensor,
         edges: Edges,
         named_BTR: NamesSoFar | None,
     ) -> Tensor:
         """Give log P(e | h) of each edge, over all relations of its topic: (E,)."""
         rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
-        vectors_BRW = self.vectors_of(relations)
         states_BSD = states_BTD[rows_B1, edges.place_BS]
         added_BSR = None
         if self.naming is not None and named_BTR is not None:
@@ -313,7 +320,7 @@ class LatentRelationLM(VanillaLM):
                 named_BTR.since[rows_B1, edges.place_BS],
             )
         log_probs_BSR: Tensor = self.relations.log_probs(
-            states_BSD, vectors_BRW, relations.mask_BR, added_BSR
+            states_BSD, vectors_BRW, mask_BR, added_BSR
         )
         return log_probs_BSR[edges.row_E, edges.slot_E, edges.relation_E]
 
