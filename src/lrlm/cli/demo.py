@@ -105,6 +105,7 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
     from lrlm.training.train import train
 
     runs = [out / "runs" / model for model in MODELS]
+    settings = [f"training.epochs={epochs}", "training.optimiser=muon"]
     for run in runs:
         shutil.rmtree(run, ignore_errors=True)
         run.parent.mkdir(exist_ok=True)
@@ -116,7 +117,7 @@ def _train_and_compare(corpus: Corpus, out: Path, epochs: int) -> None:
                 model=run.name,
                 backbone="lstm",
                 size="mini",
-                configure=lambda config: change(config, [f"training.epochs={epochs}"]),
+                configure=lambda config: change(config, settings),
                 features_cache=out / "features",
                 progress=display.preparing,
                 reporter=Reporter(display.status, display.message),

@@ -360,5 +360,5 @@ class LatentRelationLMPlus(LatentRelationLM):
         "name_words": True,
         "named": True,
         "traits": True,
-        "inside_weight": 2.0,
+        "inside_weight": 1.5,
     }
