@@ -2,9 +2,10 @@
 
     python -m benchmarks.plus_speed CORPUS RUN RUN … [--tokens 30000] [--repeats 3]
 
-For each run a fresh model with its settings learns from the same first batches, in turn with the
-others, so that what else the machine does slows all of them alike. Making the windows is counted,
-though training does it in a thread of its own. Speeds are told beside that of the first run.
+For each run a fresh model with its settings learns from the same first batches, as in training, in
+turn with the others, so that what else the machine does slows all of them alike. Making the
+windows is counted, though training does it in a thread of its own. Speeds are told beside that of
+the first run.
 """
 
 import argparse
@@ -13,13 +14,14 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.train_command import Stopwatch, learn
+from benchmarks.train_command import Stopwatch
 from lrlm.batching import training_batches
 from lrlm.corpora import Corpus
 from lrlm.models import LanguageModel
 from lrlm.progress import silent
 from lrlm.runs.devices import Precision
 from lrlm.runs.run import RunSetup, read_setup
+from lrlm.training.optimiser import GradientAccumulator, Optimiser
 from lrlm.training.train import _read_documents
 
 
@@ -30,9 +32,10 @@ class Learner:
         self.name = str(folder)
         self.setup: RunSetup = read_setup(folder)
         self.model: LanguageModel = self.setup.first_model().train()
-        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-4, fused=True)
-        config = self.setup.config.training
-        self.precision = Precision(config.precision, torch.device("cpu"), self.model)
+        config, device = self.setup.config.training, torch.device("cpu")
+        self.optimiser = Optimiser(self.model, extra=0, method=config.optimiser)
+        precision = Precision(config.precision, device, self.model)
+        self.gradients = GradientAccumulator(self.model, precision, device)
         documents, _ = _read_documents(corpus, self.setup, silent, lambda _message: None)
         batches = training_batches(documents.lengths, config.batch_size, seed=config.seed, epoch=0)
         self.batches, self.tokens = [], 0
@@ -46,8 +49,13 @@ class Learner:
         """Learn once from all batches."""
         collator = self.setup.collator()
         for batch in self.batches:
-            with self.precision():
-                learn(self.model, self.optimiser, list(collator.windows(batch)))
+            windows = list(collator.windows(batch))
+            self.gradients.begin([windows])
+            for number in range(len(windows)):
+                self.optimiser.clear()
+                self.gradients.add(number, self.tokens / len(self.batches))
+                self.optimiser.step(1e-4)
+        self.gradients.end()
 
 
 def main() -> None:

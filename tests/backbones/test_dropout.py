@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lrlm.backbones.fast_cpu import dropout
+from lrlm.backbones.fast_cpu import Dropout, dropout
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
@@ -49,3 +49,14 @@ def test_no_values_at_all() -> None:
 
 def test_rate_that_rounds_to_one() -> None:
     assert (dropout(torch.ones(9), 0.9999999, training=True) == 0).all()
+
+
+def test_training_may_lower_the_rate_for_a_while() -> None:
+    layer = Dropout(0.6)
+    values = torch.ones(100_000)
+    assert float((layer(values) == 0).double().mean()) == pytest.approx(0.6, abs=0.01)
+    layer.share = 0.5
+    assert float((layer(values) == 0).double().mean()) == pytest.approx(0.3, abs=0.01)
+    layer.share = 0.0
+    assert layer(values) is values
+    assert Dropout(0.6).eval()(values) is values

@@ -8,7 +8,7 @@ from lrlm.backbones.backbone import (
     Stepper,
     register_backbone,
 )
-from lrlm.backbones.fast_cpu import packed_linear
+from lrlm.backbones.fast_cpu import Dropout, packed_linear
 from lrlm.backbones.lstm import LstmBackbone, LstmConfig, LstmState
 from lrlm.backbones.pretrained import PretrainedBackbone, PretrainedState
 from lrlm.backbones.pretrained_config import Pretrained
@@ -26,6 +26,7 @@ __all__ = [
     "BACKBONES",
     "Backbone",
     "BackboneConfig",
+    "Dropout",
     "LstmBackbone",
     "LstmConfig",
     "LstmState",

@@ -33,6 +33,20 @@ def dropout(values: Tensor, rate: float, training: bool) -> Tensor:
     return values * kept.to(values.dtype).mul_(LEVELS / (LEVELS - dropped))
 
 
+class Dropout(nn.Module):
+    """Drops a share of the values in training, which training may lower for a while."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+        self.share = 1.0
+        """How much of the rate is in force."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Drop values, or in evaluation return them untouched."""
+        return dropout(values, self.rate * self.share, self.training)
+
+
 _ROWS = 10
 """For how many rows the layout is chosen; any number can be multiplied with it."""
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
-from lrlm.backbones.fast_cpu import dropout, packed_linear
+from lrlm.backbones.fast_cpu import Dropout, packed_linear
 from lrlm.checks import DEEPEST, WIDEST, check_at_least, check_range, check_rate, check_shape
 from lrlm.errors import InputError
 
@@ -96,6 +96,7 @@ class LstmBackbone(Backbone):
         self.config = config
         self.input_size = input_size
         self.output_size = config.hidden_size
+        self.dropout = Dropout(config.dropout)
         widths = [input_size] + [config.hidden_size] * (config.layers - 1)
         self.layers = nn.ModuleList(nn.LSTM(width, config.hidden_size) for width in widths)
 
@@ -127,13 +128,13 @@ class LstmBackbone(Backbone):
         with _own_precision(values_TBI.device):
             values_TBI = values_TBI.to(before.hidden_LBD.dtype)
             for layer, *last in zip(self.layers, before.hidden_LBD, before.cells_LBD, strict=True):
-                values_TBI = dropout(values_TBI, self.config.dropout, self.training)
+                values_TBI = self.dropout(values_TBI)
                 values_TBI, hidden_BD, cells_BD = _read(layer, values_TBI, lengths, *last)
                 hidden.append(hidden_BD)
                 cells.append(cells_BD)
 
         place_B = torch.argsort(order_B)
-        outputs_TBD = dropout(values_TBI, self.config.dropout, self.training)
+        outputs_TBD = self.dropout(values_TBI)
         outputs_TBD = functional.pad(outputs_TBD, (0, 0, 0, 0, 0, inputs_BTI.shape[1] - longest))
         after = LstmState(torch.stack(hidden), torch.stack(cells)).select(place_B)
         return outputs_TBD.transpose(0, 1).index_select(0, place_B), after

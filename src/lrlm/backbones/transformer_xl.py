@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lrlm.backbones.backbone import Backbone, BackboneConfig, State, check_window
-from lrlm.backbones.fast_cpu import dropout
+from lrlm.backbones.fast_cpu import Dropout
 from lrlm.checks import DEEPEST, WIDEST, check_at_least, check_range, check_rate
 from lrlm.errors import InputError
 
@@ -106,6 +106,7 @@ class TransformerXlBackbone(Backbone):
         self.output_size = config.model_size
         is_same_size = input_size == config.model_size
         self.project = nn.Identity() if is_same_size else nn.Linear(input_size, config.model_size)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(_Layer(config) for _ in range(config.layers))
         # Biases of all layers: how much content and how much distance attract by themselves.
         self.content_bias_HA = nn.Parameter(torch.zeros(config.heads, config.head_size))
@@ -136,8 +137,8 @@ class TransformerXlBackbone(Backbone):
         steps, slots = inputs_BTI.shape[1], state.memory_LBMD.shape[2]
         padding_BT1 = _places(steps, lengths_B)[..., None] >= lengths_B[:, None, None]
         values_BTD = self.project(inputs_BTI.masked_fill(padding_BT1, 0.0))
-        values_BTD = self._dropout(values_BTD.masked_fill(padding_BT1, 0.0))
-        distances_KD = self._dropout(_distances(slots + steps, values_BTD))
+        values_BTD = self.dropout(values_BTD.masked_fill(padding_BT1, 0.0))
+        distances_KD = self.dropout(_distances(slots + steps, values_BTD))
         hidden_BTK = _hidden_keys(steps, slots, state.filled_B)
         read = []
         for layer, memory_BMD in zip(self.layers, state.memory_LBMD, strict=True):
@@ -152,7 +153,7 @@ class TransformerXlBackbone(Backbone):
                 content_bias_HA=self.content_bias_HA,
                 distance_bias_HA=self.distance_bias_HA,
             )
-        outputs_BTD = self._dropout(values_BTD).masked_fill(padding_BT1, 0.0)
+        outputs_BTD = self.dropout(values_BTD).masked_fill(padding_BT1, 0.0)
         memory_LBMD, filled_B = self._remember(torch.stack(read), slots, lengths_B, state.filled_B)
         return outputs_BTD, TransformerXlState(memory_LBMD, filled_B)
 
@@ -171,9 +172,6 @@ class TransformerXlBackbone(Backbone):
         memory_LBMD = read_LBKD.gather(2, index_LBMD).masked_fill(is_empty_BM[..., None], 0.0)
         return memory_LBMD, filled_B
 
-    def _dropout(self, values: Tensor) -> Tensor:
-        return dropout(values, self.config.dropout, self.training)
-
 
 class _Layer(nn.Module):
     """Attention by content and distance, then a feed-forward network; each added and normed."""
@@ -181,6 +179,8 @@ class _Layer(nn.Module):
     def __init__(self, config: TransformerXlConfig) -> None:
         super().__init__()
         self.config = config
+        self.dropout = Dropout(config.dropout)
+        self.attention_dropout = Dropout(config.attention_dropout)
         inner = config.heads * config.head_size
         self.query = nn.Linear(config.model_size, inner, bias=False)
         self.key_value = nn.Linear(config.model_size, 2 * inner, bias=False)
@@ -212,16 +212,13 @@ class _Layer(nn.Module):
         )
         scores_BHTK = (by_content_BHTK + by_distance_BHTK) / math.sqrt(size)
         weights_BHTK = scores_BHTK.masked_fill(hidden_BTK[:, None], -torch.inf).softmax(3)
-        weights_BHTK = dropout(weights_BHTK, self.config.attention_dropout, self.training)
+        weights_BHTK = self.attention_dropout(weights_BHTK)
         mixed_BTHA = torch.einsum("bhtk,bkhd->bthd", weights_BHTK, value_BKHA)
-        attended_BTD = self._dropout(self.output(mixed_BTHA.flatten(2)))
+        attended_BTD = self.dropout(self.output(mixed_BTHA.flatten(2)))
         values_BTD = self.attention_norm(values_BTD + attended_BTD)
-        widened = self._dropout(self.widen(values_BTD).relu())
-        normed: Tensor = self.feed_forward_norm(values_BTD + self._dropout(self.narrow(widened)))
+        widened = self.dropout(self.widen(values_BTD).relu())
+        normed: Tensor = self.feed_forward_norm(values_BTD + self.dropout(self.narrow(widened)))
         return normed
-
-    def _dropout(self, values: Tensor) -> Tensor:
-        return dropout(values, self.config.dropout, self.training)
 
 
 def _places(count: int, like: Tensor) -> Tensor:

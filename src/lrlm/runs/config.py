@@ -57,6 +57,9 @@ class TrainingConfig:
     """Largest norm of the gradient of one update; a larger gradient is scaled down."""
     weight_decay: float = 0.0
     """Weight decay of AdamW, apart from the gradient."""
+    dropout_epochs: int = 1
+    """From this epoch on dropout is what it is set to, and before it grows to that evenly: what is
+    read for the first time cannot have been learned by heart."""
     seed: int = 1
     """Seed of the initial weights, of dropout, and of the order of the documents."""
     precision: str = "auto"
@@ -77,7 +80,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
-        for name in ("epochs", "log_updates"):
+        for name in ("epochs", "log_updates", "dropout_epochs"):
             check_at_least(f"training.{name}", getattr(self, name), 1)
         for name in ("batch_size", "accumulate", "window", "validation_batch_size"):
             check_range(f"training.{name}", getattr(self, name), 1, _MOST)

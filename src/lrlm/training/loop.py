@@ -12,6 +12,7 @@ from typing import NoReturn
 import torch
 from safetensors.torch import save
 
+from lrlm.backbones import Dropout
 from lrlm.batching import Collator, training_batches
 from lrlm.errors import InputError, LrlmError, StoppedError
 from lrlm.models import LanguageModel
@@ -115,6 +116,7 @@ class Trainer:
         batches = training_batches(
             self._lengths, self.config.batch_size, seed=self.config.seed, epoch=position.epoch
         )
+        self._set_dropout()
         has_time = True
         with closing(self._reader.read(batches[position.batch :])) as planned:
             for batch in planned:
@@ -129,6 +131,12 @@ class Trainer:
             position.epoch += 1
             position.batch = 0
         self._save()
+
+    def _set_dropout(self) -> None:
+        """Let dropout have the share of this epoch."""
+        for module in self.model.modules():
+            if isinstance(module, Dropout):
+                module.share = min((self.position.epoch + 1) / self.config.dropout_epochs, 1.0)
 
     def _batch(self, planned: PlannedBatch, batches: int) -> bool:
         """Learn from one of the epoch's batches; tell whether there is time for more."""
