@@ -10,12 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from lrlm.backbones import Dropout
 from lrlm.errors import LrlmError
 from lrlm.models import document_nats
 from lrlm.runs.run import weights_of
 from lrlm.training.environment import Reporter, TrainingEnvironment, TrainingStatus
 from lrlm.training.metrics import Metrics
 from lrlm.training.optimiser import copies
+from lrlm.training.validation import Validation
 from tests.toy import collator
 from tests.training.toy_training import CONFIG, WINDOW, documents, make_model, make_trainer, texts
 from tests.training.worker import gradients
@@ -146,6 +148,22 @@ def test_a_validation_document_that_is_impossible_is_named() -> None:
     trainer = make_trainer(valid=documents(["a b", "a a b", "w a"]))
     with pytest.raises(LrlmError, match="'article 2' has no finite"):
         trainer.run()
+
+
+def test_dropout_grows_over_the_first_epochs() -> None:
+    trainer = make_trainer(config=replace(CONFIG, epochs=4, dropout_epochs=3))
+    layers = [each for each in trainer.model.modules() if isinstance(each, Dropout)]
+    seen: list[float] = []
+    judged = trainer._judge
+
+    def judge(validation: Validation) -> bool:
+        assert len({layer.share for layer in layers}) == 1
+        seen.append(layers[0].share)
+        return judged(validation)
+
+    trainer._judge = judge  # type: ignore[method-assign]
+    trainer.run()
+    assert seen == pytest.approx([1 / 3, 2 / 3, 1, 1])
 
 
 def test_a_budget_is_kept_and_ends_with_a_validation() -> None:
