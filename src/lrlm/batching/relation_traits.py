@@ -22,15 +22,13 @@ RELATION_TRAITS = 12
 """J, what is told of a relation."""
 
 
-def relation_traits(
-    relations: Sequence[LinkableRelation], *, beside: Sequence[LinkableRelation] = ()
-) -> Floats:
+def relation_traits(relations: Sequence[LinkableRelation]) -> Floats:
     """Give the traits of a topic's relations: (R, J), logarithms of counts, and 0 or 1.
 
-    What is known of a topic does not change by what else it might have: an open relation, and one
-    that is asked about `beside` the relations of a topic, stands where one more fact would.
+    An open relation has the traits of one more fact, behind those that are known and with the
+    object of its example. Those of known facts do not depend on it.
     """
-    known = list(beside) or [relation for relation in relations if not relation.is_open]
+    known = [relation for relation in relations if not relation.is_open]
     count_of_type = Counter(relation.type for relation in known)
     count_of_object = Counter(relation.object for relation in known)
     names_with: dict[str, list[frozenset[str]]] = {}
@@ -42,7 +40,7 @@ def relation_traits(
     before = 0
     before_of_type: Counter[str] = Counter()
     for number, relation in enumerate(relations):
-        is_more = bool(beside) or relation.is_open
+        is_more = relation.is_open
         of_type = count_of_type[relation.type]
         words = _words(relation)
         rarest = min((names_with.get(word, []) for word in words), key=len)
@@ -50,7 +48,7 @@ def relation_traits(
             math.log1p(of_type if is_more else of_type - 1),
             math.log1p(of_type if is_more else before_of_type[relation.type]),
             math.log1p(len(known) if is_more else before),
-            math.log1p(len(known)),
+            math.log1p(len(known) + is_more),
             bool(words & title),
             words <= title,
             math.log(len(relation.forms)),

@@ -77,12 +77,12 @@ class Edges(_OnDevice):
 
     def covered_BT(self, shape: tuple[int, ...]) -> Tensor:
         """Say which tokens of a window of this shape lie within a candidate: (B, T)."""
-        rows, tokens = shape
-        crossing_BS = self.start_E.new_zeros(rows, tokens + 1)
+        rows, tokens = shape  # and between U = T + 1 boundaries
+        depth_BU = self.start_E.new_zeros(rows, tokens + 1)
         one_E = torch.ones_like(self.start_E)
-        crossing_BS.index_put_((self.row_E, self.start_E), one_E, accumulate=True)
-        crossing_BS.index_put_((self.row_E, self.end_E), -one_E, accumulate=True)
-        return crossing_BS.cumsum(1)[:, :-1] > 0
+        depth_BU.index_put_((self.row_E, self.start_E), one_E, accumulate=True)
+        depth_BU.index_put_((self.row_E, self.end_E), -one_E, accumulate=True)
+        return depth_BU.cumsum(1)[:, :-1] > 0
 
 
 @dataclass(frozen=True)

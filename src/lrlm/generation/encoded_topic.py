@@ -28,7 +28,8 @@ def encode_topic(
 ) -> EncodedTopic:
     """Write a topic's relations and all their forms as tensors, and what relations it lacks."""
     model, encoder, space = run.model, run.encoder, run.space
-    known = _as_row(run, relations, relation_traits(relations))
+    traits_RJ = relation_traits([*relations, *lacking])
+    known = _as_row(run, relations, traits_RJ[: len(relations)])
     forms = [form for relation in relations for form in surface_forms(relation)]
     tokens = [
         [space.encode_form(form, before=space.example_before(context)) for form in forms]
@@ -73,9 +74,7 @@ def encode_topic(
         words_CFL=None if words_CFL is None else here(words_CFL),
         unknown_words=unknown_words,
         name_words=_words_to_take(run, relations, unknown_words),
-        lacking=(
-            _as_row(run, lacking, relation_traits(lacking, beside=relations)) if lacking else None
-        ),
+        lacking=_as_row(run, lacking, traits_RJ[len(relations) :]) if lacking else None,
     )
 
 

@@ -104,7 +104,7 @@ class RelationConfig:
     """Whether the vectors of relations also say how they stand among those of the topic: how many
     there are of a type, which come first, what their names have in common (not in the paper)."""
     inside_weight: float = 1.0
-    """How many times as much words within candidate spans count in training as all others, so that
+    """Weight of words within candidate spans in the loss of training; all others have 1. With more,
     LRLM learns names better and plain words a little worse (not in the paper)."""
     shapes: bool = False
     """Whether the features of names also say what they look like: digits, capitals, length (not in
@@ -126,7 +126,8 @@ class RelationConfig:
         if self.traits and self.forgotten_facts:
             raise InputError(
                 "model.relations.traits tells how many facts a topic has, also those that"
-                " model.relations.forgotten_facts takes for unknown; set one of the two"
+                " model.relations.forgotten_facts takes for unknown; set model.relations.traits to"
+                " false, or leave out forgotten_facts"
             )
         if self.deep_fit and not self.fit:
             raise InputError("model.relations.deep_fit is for a model that has model.relations.fit")

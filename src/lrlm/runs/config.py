@@ -56,10 +56,10 @@ class TrainingConfig:
     clip: float = 1.0
     """Largest norm of the gradient of one update; a larger gradient is scaled down."""
     weight_decay: float = 0.0
-    """Weight decay of AdamW, apart from the gradient."""
+    """Weight decay, apart from the gradient (AdamW)."""
     dropout_epochs: int = 1
-    """From this epoch on dropout is what it is set to, and before it grows to that evenly: what is
-    read for the first time cannot have been learned by heart."""
+    """Epochs over which dropout grows evenly to what it is set to; with 1 it has that from the
+    start."""
     seed: int = 1
     """Seed of the initial weights, of dropout, and of the order of the documents."""
     precision: str = "auto"
