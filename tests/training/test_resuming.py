@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from lrlm.errors import InputError, StoppedError
-from lrlm.runs.config import TrainingConfig
+from lrlm.runs.config import MUON, TrainingConfig
 from lrlm.runs.run import weights_of
+from lrlm.training import optimiser
 from lrlm.training.checkpoint import Checkpoints
 from lrlm.training.environment import Reporter, TrainingEnvironment, TrainingStatus
 from lrlm.training.interruption import Interruption
@@ -27,7 +28,13 @@ CASES = [
     ("lrlm", "transformer-xl", replace(CONFIG, epochs=2, schedule="cosine")),
     ("nklm", "lstm", replace(CONFIG, epochs=2, learning_rate=0.5)),  # so high that it goes back
     ("alias", "lstm", replace(CONFIG, epochs=2)),
+    ("lrlm", "lstm", replace(CONFIG, epochs=2, optimiser=MUON, dropout_epochs=2)),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _toy_matrices_are_large_enough_for_muon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optimiser, "_SMALLEST_SIDE", 2)
 
 
 def session(
