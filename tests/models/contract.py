@@ -49,7 +49,7 @@ def make_model(kind: str, backbone: str, dtype: torch.dtype = torch.float64) -> 
 
     "lrlm+summary" is an LRLM with that setting of its relations; there may be several.
     """
-    torch.manual_seed(6)
+    torch.manual_seed(5)
     kind, *settings = kind.split("+")
     config = ModelConfig(
         kind=kind,
@@ -175,7 +175,7 @@ class LanguageModelContract:
 
     def test_every_parameter_learns(self) -> None:
         model = make_model(self.kind, self.backbone).train()
-        torch.manual_seed(1)
+        torch.manual_seed(5)
         (window,) = collator().windows([documents()[0], documents()[4]])
         window = window.to("cpu", torch.float64)
         scores, _ = model(window, model.begin(window))
