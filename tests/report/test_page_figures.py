@@ -60,6 +60,11 @@ def test_the_legend_knows_the_marker_of_every_model() -> None:
     assert len({run_key(0, look) for look in EVERY_LOOK}) == len(EVERY_LOOK)
 
 
+def test_a_narrow_range_has_several_marks() -> None:
+    assert logarithmic_ticks(103, 228) == [120, 140, 160, 180, 200, 220]
+    assert logarithmic_ticks(2.3, 3.9) == [2.5, 3.0, 3.5]
+
+
 @given(st.floats(1, 1e6), st.floats(1.02, 1e4))
 def test_there_are_marks_within_the_bounds(low: float, ratio: float) -> None:
     ticks = logarithmic_ticks(low, low * ratio)

@@ -182,6 +182,9 @@ def reliability_lines(
     return draw
 
 
+_FEWEST_TICKS = 3
+
+
 def logarithmic_ticks(low: float, high: float) -> list[float]:
     """Choose round numbers between two bounds; the bounds themselves where there are too few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -191,9 +194,13 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
         between = [tick for tick in between if math.log10(tick) % 1 < 1e-9] or between
     if len(between) >= 2:
         return between
-    step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
-    first = math.ceil(low / step)
-    return [step * number for number in range(first, math.floor(high / step) + 1)]
+    power = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
+    for part in (1, 2, 5):  # of the power of ten that lies between the bounds
+        first, last = math.ceil(low / power * part), math.floor(high / power * part)
+        even = [number * power / part for number in range(first, last + 1)]
+        if len(even) >= _FEWEST_TICKS:
+            break
+    return even
 
 
 def _line(
