@@ -81,7 +81,7 @@ class WindowScores:
     def inside_nats(self, window: Window, nats_B: Tensor) -> Tensor:
         """Give the part of `nats` that the tokens within candidate spans cost: (B,).
 
-        No span crosses the border, so the rest is what all other tokens cost, each as a WORD.
+        Every span lies inside as a whole, so the rest is what all other tokens cost, each as a WORD.
         """
         if self.edges is None:
             return torch.zeros_like(nats_B)
@@ -122,7 +122,7 @@ class LanguageModel(nn.Module, ABC):
     relation_settings: ClassVar[Mapping[str, Any]] = {}
     """The settings of relations that it has wherever the model is asked for by its name."""
     inside_weight: float = 1.0
-    """How many times as much tokens within candidate spans count in training."""
+    """Weight of tokens within candidate spans in the loss of training; all others have 1."""
     footnote: ClassVar[str] = ""
     """What must be known to read its figures; it begins with a mark, as "†"."""
 
