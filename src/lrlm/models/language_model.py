@@ -81,7 +81,7 @@ class WindowScores:
     def inside_nats(self, window: Window, nats_B: Tensor) -> Tensor:
         """Give the part of `nats` that the tokens within candidate spans cost: (B,).
 
-        Every span lies inside as a whole, so the rest is what all other tokens cost, each as a WORD.
+        A span lies inside as a whole, so the rest is what all other tokens cost, each as a WORD.
         """
         if self.edges is None:
             return torch.zeros_like(nats_B)
