@@ -233,16 +233,17 @@ def _name_word_chances(
         return log_vocabulary, {}
     times = [prefix.count(word) for word in words]
     since = [prefix[::-1].index(word) + 1 if word in prefix else 0 for word in words]
-    log_probs_11K = model.name_words.log_probs(
-        state_1D[:, None],
+    log_probs_1K = model.name_words.log_probs(
+        state_1D,
+        torch.tensor([0]),
         told.features_BKW,
         model.vectors_of_words(told.ids_BK, told.mask_BK),
-        torch.tensor([[allowed]]),
-        follows_BSK=torch.tensor([[[(last, word) in pairs for word in words]]]),
-        times_BSK=torch.tensor([[times]]),
-        since_BSK=torch.tensor([[since]]),
+        torch.tensor([allowed]),
+        follows_XK=torch.tensor([[(last, word) in pairs for word in words]]),
+        times_XK=torch.tensor([times]),
+        since_XK=torch.tensor([since]),
     )
-    chances = (log_name[:, None] + log_probs_11K[:, 0])[0].tolist()
+    chances = (log_name[:, None] + log_probs_1K)[0].tolist()
     return log_vocabulary, dict(zip(words, chances, strict=True))
 
 

@@ -6,8 +6,8 @@ the text so far and from the graph, and is the same for all ways to cut the text
 A single word may be taken from a name unless it completes one: whole names are copied.
 
 Shapes: N tokens of a document, K distinct words of a topic's names, M places where one stands, J
-traits of a word; of a window, B rows, T tokens, S places of a row where such a word stands, V words
-of the names of all rows, W width of their vectors.
+traits of a word; of a window, B rows, T tokens, V words of the names of all rows, W width of their
+vectors.
 """
 
 import math
@@ -235,44 +235,43 @@ def words_of_names(
     places = [
         slice(*np.searchsorted(row.place_M, piece)) for row, piece in zip(rows, pieces, strict=True)
     ]
-    most = max(place.stop - place.start for place in places)
+    here = np.cumsum([0, *(place.stop - place.start for place in places)])
     width = vectors_VW.shape[1]
     features_BKW = np.zeros((len(rows), words, width + WORD_TRAITS), dtype=np.float32)
-    follows_BSK, completes_BSK = np.zeros((2, len(rows), most, words), dtype=bool)
-    times_BSK, since_BSK = np.zeros((2, len(rows), most, words), dtype=np.int32)
+    follows_MK, completes_MK = np.zeros((2, here[-1], words), dtype=bool)
+    times_MK, since_MK = np.zeros((2, here[-1], words), dtype=np.int32)
     goes_on_BT, is_open_BT = np.zeros((2, len(rows), tokens), dtype=bool)
     done = 0
     for number, (row, place, (start, end)) in enumerate(zip(rows, places, pieces, strict=True)):
-        own, here = len(row.topic.words), place.stop - place.start
+        own, own_M = len(row.topic.words), slice(here[number], here[number + 1])
         features_BKW[number, :own, :width] = vectors_VW[done : done + own]
         features_BKW[number, :own, width:] = row.topic.traits_KJ
         done += own
-        for padded_BSK, known_MK in zip(
-            (follows_BSK, times_BSK, since_BSK, completes_BSK),
+        for padded_MK, known_MK in zip(
+            (follows_MK, times_MK, since_MK, completes_MK),
             (*row.history, row.completes_MK),
             strict=True,
         ):
-            padded_BSK[number, :here, :own] = known_MK[place]
+            padded_MK[own_M, :own] = known_MK[place]
         goes_on_BT[number, : end - start] = row.goes_on_N[start:end]
         is_open_BT[number, : end - start] = row.is_open_N[start:end]
+    place_M = np.concatenate(
+        [
+            row.place_M[place] - start
+            for row, place, (start, _) in zip(rows, places, pieces, strict=True)
+        ]
+    )
+    word_M = [row.word_N[row.place_M[place]] for row, place in zip(rows, places, strict=True)]
     return WordsOfNames(
         ids_BK=padded([row.topic.ids_K for row in rows], padding_id),
         features_BKW=torch.from_numpy(features_BKW),
         mask_BK=padded([np.ones_like(row.topic.ids_K) for row in rows], 0).bool(),
-        place_BS=padded(
-            [
-                row.place_M[place] - start
-                for row, place, (start, _) in zip(rows, places, pieces, strict=True)
-            ],
-            0,
-        ),
-        word_BS=padded(
-            [row.word_N[row.place_M[place]] for row, place in zip(rows, places, strict=True)],
-            NO_WORD,
-        ),
-        follows_BSK=torch.from_numpy(follows_BSK),
-        completes_BSK=torch.from_numpy(completes_BSK),
-        so_far=NamesSoFar(torch.from_numpy(times_BSK), torch.from_numpy(since_BSK)),
+        row_M=torch.from_numpy(np.repeat(np.arange(len(rows)), np.diff(here))),
+        place_M=torch.from_numpy(place_M),
+        word_M=torch.from_numpy(np.concatenate(word_M)),
+        follows_MK=torch.from_numpy(follows_MK),
+        completes_MK=torch.from_numpy(completes_MK),
+        so_far=NamesSoFar(torch.from_numpy(times_MK), torch.from_numpy(since_MK)),
         goes_on_BT=torch.from_numpy(goes_on_BT),
         is_open_BT=torch.from_numpy(is_open_BT),
     )

@@ -3,7 +3,7 @@
 Shapes: B rows (documents of the window), T tokens, R relations of a row, E candidate edges,
 S places of a row where edges start, Q (place, relation) pairs whose form is chosen, F forms of
 those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, K words of
-the names of a row's topic, D width of states.
+the names of a row's topic, M places where one stands, D width of states.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -176,16 +176,17 @@ class WordsOfNames(_OnDevice):
     """Their features, with what is told of them behind."""
     mask_BK: Tensor
     """Where there is a word, not padding."""
-    place_BS: Tensor
-    """The places of a row where one stands, padded with 0."""
-    word_BS: Tensor
-    """Which one; padding has `NO_WORD`."""
-    follows_BSK: Tensor
+    row_M: Tensor
+    place_M: Tensor
+    """Where one stands, row by row."""
+    word_M: Tensor
+    """Which one."""
+    follows_MK: Tensor
     """Whether each comes right after the word before that place in some name."""
-    completes_BSK: Tensor
+    completes_MK: Tensor
     """Whether each would complete a name there, which is then copied instead."""
     so_far: NamesSoFar
-    """How often each stands before that place, and how long ago: (B, S, K)."""
+    """How often each stands before that place, and how long ago: (M, K)."""
     is_open_BT: Tensor
     """Whether there is one that completes no name, before each token."""
     goes_on_BT: Tensor

@@ -6,13 +6,14 @@ topic has one. Everything read here is known from the text so far and from the g
 paper.
 
 Shapes: X states, B rows, S places of a row, R relations, D width of states, W width of a relation's
-vector, K features of a name.
+vector, K features of a name, V all that is seen of relations, H width of the hidden layer.
 """
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
-from lrlm.heads.naming import MENTION_FEATURES, mention_features
+from lrlm.heads.naming import MENTION_FEATURES, Mentions
 
 _NUMBERS = 2
 """How well all relations fit together, and how many there are."""
@@ -60,13 +61,12 @@ class RelationFit(nn.Module):
             return states_BSD.new_zeros(states_BSD.shape[:2])
         # Every token learns from it, so that without the scale one update would change too much.
         scores_BSR = vectors_BRW.shape[2] ** -0.5 * (self.wanted(states_BSD) @ vectors_BRW.mT)
-        features_BSRK = None
+        mentions = None
         if self.mentions is not None:
             assert times_BSR is not None, "the collator serves another model"
             assert since_BSR is not None, "the collator serves another model"
-            features_BSRK = mention_features(times_BSR, since_BSR, states_BSD.dtype)
-            added_BSR1 = features_BSRK @ self.mentions(states_BSD)[..., None]
-            scores_BSR = scores_BSR + added_BSR1.squeeze(3)
+            mentions = Mentions(times_BSR, since_BSR, states_BSD.dtype)
+            scores_BSR = mentions.add_to(scores_BSR, self.mentions(states_BSD))
         has_any_B1 = known_BR.any(1)[:, None]
         # Where a row has no relation, all are scored, lest the log-sum be that of nothing.
         hidden_BSR = (~known_BR & has_any_B1)[:, None].expand_as(scores_BSR)
@@ -75,12 +75,22 @@ class RelationFit(nn.Module):
         fit_BS = scores_BSR.logsumexp(2) - log_count_B1
         if self.look is not None:
             share_BSR = scores_BSR.softmax(2)
-            log_count_BS = log_count_B1.expand_as(fit_BS)
-            seen = [states_BSD, share_BSR @ vectors_BRW, torch.stack([fit_BS, log_count_BS], 2)]
-            if features_BSRK is not None:
-                seen.append((share_BSR[:, :, None] @ features_BSRK).squeeze(2))
-            fit_BS = fit_BS + self.look(torch.cat(seen, dim=2)).squeeze(2)
+            seen = [share_BSR @ vectors_BRW, torch.stack([fit_BS, log_count_B1.expand_as(fit_BS)], 2)]
+            if mentions is not None:
+                seen.append(mentions.total(share_BSR))
+            fit_BS = fit_BS + self._looked(states_BSD, torch.cat(seen, dim=2))
         return torch.where(has_any_B1, fit_BS, 0.0)
+
+    def _looked(self, states_BSD: Tensor, seen_BSV: Tensor) -> Tensor:
+        """Give what the hidden layer makes of states and of what is seen of relations: (B, S)."""
+        assert self.look is not None
+        first, *others = self.look
+        # Two products, so that the many states need not be copied beside what is seen.
+        by_state, by_seen = first.weight.split([states_BSD.shape[2], seen_BSV.shape[2]], dim=1)
+        hidden_BSH = linear(states_BSD, by_state) + linear(seen_BSV, by_seen, first.bias)
+        for layer in others:
+            hidden_BSH = layer(hidden_BSH)
+        return hidden_BSH.squeeze(2)
 
 
 def with_fit(added_X2: Tensor | None, fit_X: Tensor) -> Tensor:

@@ -6,15 +6,15 @@ one can tell where they came from. Both ways are distributions over words, and w
 text (which words of names stand in it, and which word came last) is known from its tokens alone.
 Not in the paper.
 
-Shapes: X states, B rows, S places of a row, K words of the names of a row's topic, D width of
-states, W width of a word's features, E width of the vectors of tokens, H what is told of the text.
+Shapes: X states, B topics, S states of a topic, K words of the names of a topic, D width of states,
+W width of a word's features, E width of the vectors of tokens, H what is told of the text.
 """
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from lrlm.heads.naming import MENTION_FEATURES, mention_features
+from lrlm.heads.naming import MENTION_FEATURES, Mentions
 
 _FIRST_SCORE = -3.0
 """Training begins where a word of a name is this improbable, as log-odds."""
@@ -51,29 +51,46 @@ class NameWordHead(nn.Module):
 
     def log_probs(
         self,
-        states_BSD: Tensor,
+        states_XD: Tensor,
+        topic_X: Tensor,
         features_BKW: Tensor,
         vectors_BKE: Tensor,
-        allowed_BSK: Tensor,
+        allowed_XK: Tensor,
         *,
-        follows_BSK: Tensor,
-        times_BSK: Tensor,
-        since_BSK: Tensor,
+        follows_XK: Tensor,
+        times_XK: Tensor,
+        since_XK: Tensor,
     ) -> Tensor:
-        """Give the log-probability of every word among those of the names: (B, S, K).
+        """Give the log-probability of every word among those of the names: (X, K).
 
-        Words that are not allowed have −inf, and so have all where none is.
+        `topic_X`, ascending, says whose names a state chooses from. Words that are not allowed have
+        −inf, and so have all where none is.
         """
-        scores_BSK = self.by_features(states_BSD) @ features_BKW.mT
         # Vectors of tokens grow while they learn: without the scale, their products would soon
         # decide everything.
         scale = vectors_BKE.shape[2] ** -0.5
-        scores_BSK = scores_BSK + scale * (self.by_vector(states_BSD) @ vectors_BKE.mT)
-        mentions_BSKH = mention_features(times_BSK, since_BSK, states_BSD.dtype)
-        history_BSKH = torch.cat([follows_BSK[..., None].to(states_BSD.dtype), mentions_BSKH], 3)
-        scores_BSK = scores_BSK + (history_BSKH @ self.by_history(states_BSD)[..., None]).squeeze(3)
+        wanted_XV = torch.cat(
+            [self.by_features(states_XD), scale * self.by_vector(states_XD)], dim=1
+        )
+        words_BKV = torch.cat([features_BKW, vectors_BKE], dim=2)
+        scores_XK = _products_within(wanted_XV, topic_X, words_BKV)
+        weights_XH = self.by_history(states_XD)
+        scores_XK = scores_XK + weights_XH[:, :1] * follows_XK
+        mentions = Mentions(times_XK, since_XK, states_XD.dtype)
+        scores_XK = mentions.add_to(scores_XK, weights_XH[:, 1:])
         # Where no word is allowed, all are scored first, lest the softmax divide 0 by 0.
-        hidden_BSK = ~allowed_BSK & allowed_BSK.any(2, keepdim=True)
-        log_probs_BSK = scores_BSK.masked_fill(hidden_BSK, -torch.inf).log_softmax(2)
-        masked_BSK: Tensor = log_probs_BSK.masked_fill(~allowed_BSK, -torch.inf)
-        return masked_BSK
+        hidden_XK = ~allowed_XK & allowed_XK.any(1, keepdim=True)
+        log_probs_XK = scores_XK.masked_fill(hidden_XK, -torch.inf).log_softmax(1)
+        masked_XK: Tensor = log_probs_XK.masked_fill(~allowed_XK, -torch.inf)
+        return masked_XK
+
+
+def _products_within(wanted_XV: Tensor, topic_X: Tensor, words_BKV: Tensor) -> Tensor:
+    """Multiply each vector with those of the words of its own topic: (X, K)."""
+    count_B = torch.bincount(topic_X, minlength=len(words_BKV))
+    places_X = torch.arange(len(topic_X), device=topic_X.device)
+    slot_X = places_X - (count_B.cumsum(0) - count_B)[topic_X]
+    shape = (len(count_B), int(count_B.max()), wanted_XV.shape[1])
+    wanted_BSV = wanted_XV.new_zeros(shape).index_put((topic_X, slot_X), wanted_XV)
+    products_BSK = wanted_BSV @ words_BKV.mT
+    return products_BSK[topic_X, slot_X]

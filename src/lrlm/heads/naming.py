@@ -29,6 +29,48 @@ def mention_features(times: Tensor, since: Tensor, dtype: torch.dtype) -> Tensor
     return torch.stack([named, (times > 1).to(dtype), *faded], dim=-1)
 
 
+class Mentions:
+    """The names that stand in the text before some places, with their features.
+
+    Most names do not stand there yet and have no features but zeros, so only the others are kept.
+    Places may be of any shape; the names are behind them.
+    """
+
+    def __init__(self, times: Tensor, since: Tensor, dtype: torch.dtype) -> None:
+        names = times.shape[-1]
+        self._number_M = times.reshape(-1).nonzero().squeeze(1)
+        self._place_M = self._number_M // max(names, 1)
+        self._name_M = self._number_M % max(names, 1)
+        self._features_MK = mention_features(
+            times.reshape(-1)[self._number_M],
+            since.reshape(-1)[self._number_M],
+            dtype,
+        )
+
+    def add_to(
+        self, scores: Tensor, weights: Tensor, weights_of_names: Tensor | None = None
+    ) -> Tensor:
+        """Add features to the scores of names, at weights that places give: any shape with K behind.
+
+        `weights_of_names` (B, R, K), of names of B rows that have as many places each, are added to
+        those.
+        """
+        weights_MK = weights.reshape(-1, MENTION_FEATURES).index_select(0, self._place_M)
+        if weights_of_names is not None:
+            row_M = self._place_M // max(scores.shape[1], 1)
+            weights_MK = weights_MK + weights_of_names[row_M, self._name_M]
+        added_M = (self._features_MK * weights_MK).sum(1).to(scores.dtype)
+        return scores.reshape(-1).index_add(0, self._number_M, added_M).view(scores.shape)
+
+    def total(self, shares: Tensor) -> Tensor:
+        """Add up the features of the names at each place by their shares: any shape, with K behind."""
+        shares_M1 = shares.reshape(-1)[self._number_M, None]
+        total = self._features_MK.new_zeros(shares.shape[:-1].numel(), MENTION_FEATURES)
+        parts_MK = (shares_M1 * self._features_MK).to(total.dtype)
+        total = total.index_add(0, self._place_M, parts_MK)
+        return total.view(*shares.shape[:-1], MENTION_FEATURES)
+
+
 class NamingScores(nn.Module):
     """What earlier mentions add to the scores of sources, relations and forms."""
 
@@ -44,35 +86,32 @@ class NamingScores(nn.Module):
         for parameter in self.parameters():
             nn.init.zeros_(parameter)
 
-    def source_scores(self, times_XR: Tensor, since_XR: Tensor, mask_XR: Tensor) -> Tensor:
-        """Score words and relations by how much has been said: (X, 2)."""
+    def source_scores(self, times: Tensor, since: Tensor, mask: Tensor) -> Tensor:
+        """Score words and relations by how much has been said: any shape, R → 2."""
         dtype = self.source.weight.dtype
-        if not mask_XR.shape[1]:
-            return self.source.weight.new_zeros(len(mask_XR), 2)
-        named_XR = (times_XR > 0) & mask_XR
-        known_X, named_X = mask_XR.sum(1).to(dtype), named_XR.sum(1).to(dtype)
-        most = torch.iinfo(since_XR.dtype).max
-        last_X = since_XR.masked_fill(~named_XR, most).amin(1).to(dtype)
+        if not mask.shape[-1]:
+            return self.source.weight.new_zeros(*times.shape[:-1], 2)
+        is_named = (times > 0) & mask
+        known, named = mask.sum(-1).to(dtype), is_named.sum(-1).to(dtype)
+        last = since.masked_fill(~is_named, torch.iinfo(since.dtype).max).amin(-1).to(dtype)
         features = [
-            named_X / known_X.clamp(min=1),
-            torch.log1p(known_X - named_X),
-            (known_X > named_X).to(dtype),
-            *(torch.exp(-last_X / decay) for decay in _DECAYS),
+            named / known.clamp(min=1),
+            torch.log1p(known - named),
+            (known > named).to(dtype),
+            *(torch.exp(-last / decay) for decay in _DECAYS),
         ]
-        scores_X2: Tensor = self.source(torch.stack(features, dim=1))
-        return scores_X2
+        scores: Tensor = self.source(torch.stack(torch.broadcast_tensors(*features), dim=-1))
+        return scores
 
     def relation_scores(
         self, states_BSD: Tensor, vectors_BRW: Tensor, times_BSR: Tensor, since_BSR: Tensor
     ) -> Tensor:
         """Score relations by their earlier mentions, and by what was named last: (B, S, R)."""
-        features_BSRK = mention_features(times_BSR, since_BSR, states_BSD.dtype)
-        weights_BSRK = (
-            self.by_state(states_BSD)[:, :, None] + self.by_relation(vectors_BRW)[:, None]
-        )
         after_BSW = self.after(_last_named(vectors_BRW, times_BSR, since_BSR))
-        added_BSR: Tensor = (features_BSRK * weights_BSRK).sum(3) + after_BSW @ vectors_BRW.mT
-        return added_BSR
+        mentions = Mentions(times_BSR, since_BSR, states_BSD.dtype)
+        return mentions.add_to(
+            after_BSW @ vectors_BRW.mT, self.by_state(states_BSD), self.by_relation(vectors_BRW)
+        )
 
     def form_shift(self, times_Q: Tensor, since_Q: Tensor) -> Tensor:
         """Say what is wanted of the form of an object that was named so often: (Q, W)."""

@@ -2,7 +2,7 @@
 
 Not in the paper, where a relation is its type and its object, whatever else is known of the topic.
 
-Shapes: B rows, R relations of a row, J traits of a relation, W width of a relation's vector.
+Shapes: N relations, J traits of a relation, W width of a relation's vector.
 """
 
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ class RelationTraits(nn.Module):
         nn.init.zeros_(last.bias)
         self.map = nn.Sequential(nn.Linear(traits, _HIDDEN_SIZE), nn.ReLU(), last)
 
-    def forward(self, traits_BRJ: Tensor) -> Tensor:
-        """Give what is added to the vectors of relations: (B, R, W)."""
-        added_BRW: Tensor = self.map(traits_BRJ)
-        return added_BRW
+    def forward(self, traits_NJ: Tensor) -> Tensor:
+        """Give what is added to the vectors of relations: (N, W)."""
+        added_NW: Tensor = self.map(traits_NJ)
+        return added_NW

@@ -2,7 +2,7 @@
 
 Shapes: B rows, T tokens, X tokens without padding, D width of states, R relations of a row, E
 candidate edges, S places of a row where edges start, Q choices of a form, F forms, K words of
-names, M places where one stands, W widths.
+names, M places where one stands, N relations without padding, W widths.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from lrlm.backbones import Backbone, State
-from lrlm.batching import NO_WORD, Edges, NamesSoFar, Parts, TopicRelations, Window
+from lrlm.batching import Edges, NamesSoFar, Parts, TopicRelations, Window
 from lrlm.heads import (
     FormHead,
     NamedVectors,
@@ -28,6 +28,7 @@ from lrlm.heads import (
     TokenHead,
     ToldTopic,
     VectorsBesideNames,
+    taken,
     with_fit,
 )
 from lrlm.models.language_model import WindowScores, flat, unflat
@@ -167,8 +168,10 @@ class LatentRelationLM(VanillaLM):
         if self.traits is None:
             return vectors_BRW
         assert relations.traits_BRJ is not None, "the collator serves another model"
-        added_BRW: Tensor = self.traits(relations.traits_BRJ)
-        return vectors_BRW + added_BRW
+        # Most of a row is padding, which needs none.
+        here_N = relations.mask_BR.nonzero(as_tuple=True)
+        added_NW = self.traits(relations.traits_BRJ[here_N])
+        return vectors_BRW.index_put(here_N, added_NW.to(vectors_BRW.dtype), accumulate=True)
 
     def read(self, window: Window, state: State) -> tuple[Tensor, State]:
         """Give `h`, the state before each token, which may know what of the topic is told."""
@@ -248,24 +251,21 @@ class LatentRelationLM(VanillaLM):
             flat(words.goes_on_BT, window),
             flat(words.is_open_BT, window),
         )
-        rows_B1 = torch.arange(len(states_BTD), device=states_BTD.device)[:, None]
-        log_probs_BSK = self.name_words.log_probs(
-            states_BTD[rows_B1, words.place_BS],
+        here_M = words.row_M, words.place_M
+        log_probs_MK = self.name_words.log_probs(
+            states_BTD[here_M],
+            words.row_M,
             words.features_BKW,
             self.vectors_of_words(words.ids_BK, words.mask_BK),
-            words.mask_BK[:, None] & ~words.completes_BSK,
-            follows_BSK=words.follows_BSK,
-            times_BSK=words.so_far.times,
-            since_BSK=words.so_far.since,
+            words.mask_BK[words.row_M] & ~words.completes_MK,
+            follows_XK=words.follows_MK,
+            times_XK=words.so_far.times,
+            since_XK=words.so_far.since,
         )
-        row_M, slot_M = (words.word_BS != NO_WORD).nonzero(as_tuple=True)
-        place_M = words.place_BS[row_M, slot_M]
         log_name_BT = unflat(log_name_X, window)
-        log_prob_M = log_probs_BSK[row_M, slot_M, words.word_BS[row_M, slot_M]]
+        log_prob_M = taken(log_probs_MK, words.word_M)
         nothing_BT = torch.full_like(log_name_BT, -torch.inf)
-        name_word_BT = nothing_BT.index_put(
-            (row_M, place_M), log_name_BT[row_M, place_M] + log_prob_M
-        )
+        name_word_BT = nothing_BT.index_put(here_M, log_name_BT[here_M] + log_prob_M)
         return unflat(log_vocabulary_X, window), name_word_BT
 
     @torch.no_grad()
@@ -286,10 +286,10 @@ class LatentRelationLM(VanillaLM):
         added_X2 = None
         if self.naming is not None:
             assert named_BTR is not None, "the collator serves another model"
-            mask_BTR = relations.known_BR[:, None].expand_as(named_BTR.times)
-            added_X2 = self.naming.source_scores(
-                flat(named_BTR.times, window), flat(named_BTR.since, window), flat(mask_BTR, window)
+            added_BT2 = self.naming.source_scores(
+                named_BTR.times, named_BTR.since, relations.known_BR[:, None]
             )
+            added_X2 = flat(added_BT2, window)
         if self.fit is not None:
             fit_BT = self.fit(
                 states_BTD,

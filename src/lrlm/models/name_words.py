@@ -101,13 +101,14 @@ class NameWordChooser:
         times_XK, word_X = so_far.times_BK, so_far.word_B
         since_XK = torch.where(times_XK > 0, so_far.place - so_far.last_BK, 0)
         follows_XK = self._words.follows_KK[word_X.clamp(min=0)] & (word_X != NO_WORD)[:, None]
-        log_probs_1XK = self._head.log_probs(
-            states_XD[None],
+        log_probs_XK: Tensor = self._head.log_probs(
+            states_XD,
+            torch.zeros_like(word_X),
             self._words.features_KW[None],
             self._vectors_1KE,
-            self.allowed(so_far)[None],
-            follows_BSK=follows_XK[None],
-            times_BSK=times_XK[None],
-            since_BSK=since_XK[None],
+            self.allowed(so_far),
+            follows_XK=follows_XK,
+            times_XK=times_XK,
+            since_XK=since_XK,
         )
-        return log_probs_1XK[0]
+        return log_probs_XK
