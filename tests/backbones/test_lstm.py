@@ -36,6 +36,12 @@ class TestLstm(BackboneContract):
         assert isinstance(after, LstmState)
         close(after.hidden_LBD, hidden)
         close(after.cells_LBD, cells)
+        # Their gradients are the same, also where few steps are read one by one.
+        parameters = list(backbone.layers.parameters())
+        gradients = torch.autograd.grad((outputs**2).sum(), parameters)
+        of_packed = torch.autograd.grad((expected**2).sum(), list(reference.parameters()))
+        for gradient, other in zip(gradients, of_packed, strict=True):
+            close(gradient, other)
 
     def test_steps_in_single_precision_are_a_window(self) -> None:
         torch.manual_seed(0)

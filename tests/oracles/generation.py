@@ -235,9 +235,8 @@ def _name_word_chances(
     since = [prefix[::-1].index(word) + 1 if word in prefix else 0 for word in words]
     log_probs_1K = model.name_words.log_probs(
         state_1D,
-        torch.tensor([0]),
-        told.features_BKW,
-        model.vectors_of_words(told.ids_BK, told.mask_BK),
+        told.features_VW,
+        model.vectors_of_words(told.ids_V),
         torch.tensor([allowed]),
         follows_XK=torch.tensor([[(last, word) in pairs for word in words]]),
         times_XK=torch.tensor([times]),

@@ -7,6 +7,7 @@ still being read, S steps of a piece of the window.
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -20,6 +21,8 @@ from lrlm.errors import InputError
 
 LONGEST_PIECE = 40
 """Steps in one call of the fused LSTM: on a CPU its workspace then stays in the cache."""
+_SHORTEST_FUSED = 3
+"""A CPU reads fewer steps one by one: the fused LSTM lays out its weights anew for each call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +166,31 @@ def _read(
     for start, stop, reading in _pieces(lengths):
         ended.append((hidden_1ND[:, reading:], cells_1ND[:, reading:]))
         states = (hidden_1ND[:, :reading].contiguous(), cells_1ND[:, :reading].contiguous())
-        outputs_SND, (hidden_1ND, cells_1ND) = layer(values_TBI[start:stop, :reading], states)
+        is_short = stop - start < _SHORTEST_FUSED and values_TBI.device.type == "cpu"
+        read = partial(_step_by_step, layer) if is_short else layer
+        outputs_SND, (hidden_1ND, cells_1ND) = read(values_TBI[start:stop, :reading], states)
         outputs.append(functional.pad(outputs_SND, (0, 0, 0, rows - reading)))
     ended.append((hidden_1ND, cells_1ND))
     hidden, cells = zip(*reversed(ended), strict=True)
     return torch.cat(outputs), torch.cat(hidden, dim=1)[0], torch.cat(cells, dim=1)[0]
+
+
+def _step_by_step(
+    layer: nn.Module, values_SNI: Tensor, states: tuple[Tensor, Tensor]
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """Do what a fused LSTM does, with one product for each step."""
+    assert isinstance(layer, nn.LSTM)
+    read, kept, *biases = layer.all_weights[0]
+    seen_SNG = functional.linear(values_SNI, read, biases[0] + biases[1])  # of all four gates
+    (hidden_ND, cells_ND), outputs = (state[0] for state in states), []
+    for seen_NG in seen_SNG:
+        gates_NG = seen_NG + functional.linear(hidden_ND, kept)
+        input_ND, forget_ND, candidate_ND, output_ND = gates_NG.chunk(4, dim=1)
+        kept_ND = forget_ND.sigmoid() * cells_ND
+        cells_ND = torch.addcmul(kept_ND, input_ND.sigmoid(), candidate_ND.tanh())
+        hidden_ND = output_ND.sigmoid() * cells_ND.tanh()
+        outputs.append(hidden_ND)
+    return torch.stack(outputs), (hidden_ND[None], cells_ND[None])
 
 
 def _pieces(lengths: list[int]) -> Iterator[tuple[int, int, int]]:

@@ -273,7 +273,7 @@ class Collator:
         rows = [each.name_words for each in documents if each.name_words is not None]
         assert len(rows) == len(documents), "the encoder serves another model"
         listed = [(word,) for row in rows for word in row.topic.words]
-        return words_of_names(rows, pieces, self._featuriser.vectors(listed), self._end_id)
+        return words_of_names(rows, pieces, self._featuriser.vectors(listed))
 
     def _annotation(
         self,

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from lrlm.arrays import Booleans, Floats, Integers
-from lrlm.batching.windows import NamesSoFar, WordsOfNames, padded
+from lrlm.batching.windows import NamesSoFar, WordsOfNames
 from lrlm.knowledge import TITLE
 from lrlm.text import LinkableRelation
 
@@ -220,10 +220,7 @@ class NameWords:
 
 
 def words_of_names(
-    rows: Sequence[NameWords],
-    pieces: Sequence[tuple[int, int]],
-    vectors_VW: Floats,
-    padding_id: int,
+    rows: Sequence[NameWords], pieces: Sequence[tuple[int, int]], vectors_VW: Floats
 ) -> WordsOfNames:
     """Put the words of names in a window together: which stand in it, and what stands before.
 
@@ -236,22 +233,17 @@ def words_of_names(
         slice(*np.searchsorted(row.place_M, piece)) for row, piece in zip(rows, pieces, strict=True)
     ]
     here = np.cumsum([0, *(place.stop - place.start for place in places)])
-    width = vectors_VW.shape[1]
-    features_BKW = np.zeros((len(rows), words, width + WORD_TRAITS), dtype=np.float32)
-    follows_MK, completes_MK = np.zeros((2, here[-1], words), dtype=bool)
+    number_MK = np.zeros((here[-1], words), dtype=np.int64)
+    follows_MK, allowed_MK = np.zeros((2, here[-1], words), dtype=bool)
     times_MK, since_MK = np.zeros((2, here[-1], words), dtype=np.int32)
     goes_on_BT, is_open_BT = np.zeros((2, len(rows), tokens), dtype=bool)
     done = 0
     for number, (row, place, (start, end)) in enumerate(zip(rows, places, pieces, strict=True)):
         own, own_M = len(row.topic.words), slice(here[number], here[number + 1])
-        features_BKW[number, :own, :width] = vectors_VW[done : done + own]
-        features_BKW[number, :own, width:] = row.topic.traits_KJ
+        number_MK[own_M, :own] = np.arange(done, done + own)
         done += own
-        for padded_MK, known_MK in zip(
-            (follows_MK, times_MK, since_MK, completes_MK),
-            (*row.history, row.completes_MK),
-            strict=True,
-        ):
+        allowed_MK[own_M, :own] = ~row.completes_MK[place]
+        for padded_MK, known_MK in zip((follows_MK, times_MK, since_MK), row.history, strict=True):
             padded_MK[own_M, :own] = known_MK[place]
         goes_on_BT[number, : end - start] = row.goes_on_N[start:end]
         is_open_BT[number, : end - start] = row.is_open_N[start:end]
@@ -262,15 +254,16 @@ def words_of_names(
         ]
     )
     word_M = [row.word_N[row.place_M[place]] for row, place in zip(rows, places, strict=True)]
+    traits_VJ = np.concatenate([row.topic.traits_KJ for row in rows])
     return WordsOfNames(
-        ids_BK=padded([row.topic.ids_K for row in rows], padding_id),
-        features_BKW=torch.from_numpy(features_BKW),
-        mask_BK=padded([np.ones_like(row.topic.ids_K) for row in rows], 0).bool(),
+        ids_V=torch.from_numpy(np.concatenate([row.topic.ids_K for row in rows])),
+        features_VW=torch.from_numpy(np.concatenate([vectors_VW, traits_VJ], axis=1)),
         row_M=torch.from_numpy(np.repeat(np.arange(len(rows)), np.diff(here))),
         place_M=torch.from_numpy(place_M),
         word_M=torch.from_numpy(np.concatenate(word_M)),
+        number_MK=torch.from_numpy(number_MK),
+        allowed_MK=torch.from_numpy(allowed_MK),
         follows_MK=torch.from_numpy(follows_MK),
-        completes_MK=torch.from_numpy(completes_MK),
         so_far=NamesSoFar(torch.from_numpy(times_MK), torch.from_numpy(since_MK)),
         goes_on_BT=torch.from_numpy(goes_on_BT),
         is_open_BT=torch.from_numpy(is_open_BT),

@@ -3,7 +3,8 @@
 Shapes: B rows (documents of the window), T tokens, R relations of a row, E candidate edges,
 S places of a row where edges start, Q (place, relation) pairs whose form is chosen, F forms of
 those, W width of form features, C copied tokens, P tokens of prefaces, N distinct names, K words of
-the names of a row's topic, M places where one stands, D width of states.
+the names of a row's topic, M places where one stands, V words of the names of all rows, D width of
+states.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -112,16 +113,6 @@ class RelationNames(_OnDevice):
     features_NW: Tensor
     """Features of the distinct names."""
 
-    @property
-    def of_types_BRW(self) -> Tensor:
-        """The features of each relation's type."""
-        return torch.nn.functional.embedding(self.types_BR, self.features_NW)
-
-    @property
-    def of_objects_BRW(self) -> Tensor:
-        """The features of each relation's object."""
-        return torch.nn.functional.embedding(self.objects_BR, self.features_NW)
-
 
 @dataclass(frozen=True)
 class TopicRelations(_OnDevice):
@@ -142,12 +133,12 @@ class TopicRelations(_OnDevice):
     """Which facts no name in the whole text can be of; None where that is not asked for."""
 
     @property
-    def described(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-        """Ids of types and objects, and the features of their names where the model reads them."""
-        names = self.names
-        if names is None:
-            return self.types_BR, self.objects_BR, None, None
-        return self.types_BR, self.objects_BR, names.of_types_BRW, names.of_objects_BRW
+    def described(self) -> tuple[Tensor, ...]:
+        """Ids of types and objects, and what they are called where the model reads it."""
+        ids = self.types_BR, self.objects_BR
+        if self.names is None:
+            return ids
+        return *ids, self.names.types_BR, self.names.objects_BR, self.names.features_NW
 
     @property
     def known_BR(self) -> Tensor:
@@ -170,21 +161,21 @@ class TopicRelations(_OnDevice):
 class WordsOfNames(_OnDevice):
     """The words of the names of each row's topic, and where they stand in a window."""
 
-    ids_BK: Tensor
-    """Their tokens, padded."""
-    features_BKW: Tensor
+    ids_V: Tensor
+    """Their tokens, row by row."""
+    features_VW: Tensor
     """Their features, with what is told of them behind."""
-    mask_BK: Tensor
-    """Where there is a word, not padding."""
     row_M: Tensor
     place_M: Tensor
     """Where one stands, row by row."""
     word_M: Tensor
-    """Which one."""
+    """Which of its row's words it is."""
+    number_MK: Tensor
+    """Which of all words those of its row are, padded with 0."""
+    allowed_MK: Tensor
+    """Whether each may be taken there: it is no padding, and completes no name, which is copied."""
     follows_MK: Tensor
     """Whether each comes right after the word before that place in some name."""
-    completes_MK: Tensor
-    """Whether each would complete a name there, which is then copied instead."""
     so_far: NamesSoFar
     """How often each stands before that place, and how long ago: (M, K)."""
     is_open_BT: Tensor

@@ -1,8 +1,8 @@
 """Choose whether to copy a name, through which relation, and in which form.
 
 Shapes: X states, B rows (topics), R relations of a row, S states of a row, D width of states, V
-vectors of a table, Q choices of a form (a state and an object), F forms of all choices, W width of
-a relation's vector or of form features.
+vectors of a table, N distinct names, I width of the features of a name, Q choices of a form (a
+state and an object), F forms of all choices, W width of a relation's vector or of form features.
 """
 
 import math
@@ -206,11 +206,9 @@ class RelationVectors(nn.Module):
         self,
         types_BR: Tensor,
         objects_BR: Tensor,
-        type_names_BRW: Tensor | None = None,
-        object_names_BRW: Tensor | None = None,
+        *_names: Tensor,
     ) -> Tensor:
         """Give the vectors of relations by the ids of their types and objects: (B, R, W)."""
-        del type_names_BRW, object_names_BRW
         check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
         if self.training:
             types_BR = forgotten(types_BR, self.unseen_rate)
@@ -242,16 +240,24 @@ class NamedVectors(nn.Module):
         self,
         types_BR: Tensor,
         objects_BR: Tensor,
-        type_names_BRW: Tensor | None = None,
-        object_names_BRW: Tensor | None = None,
+        type_name_BR: Tensor | None = None,
+        object_name_BR: Tensor | None = None,
+        features_NI: Tensor | None = None,
     ) -> Tensor:
-        """Give the vectors of relations by what their types and objects are called: (B, R, W)."""
-        assert type_names_BRW is not None, "the collator serves another model"
-        assert object_names_BRW is not None, "the collator serves another model"
-        features = self.types.in_features
-        check_shape("type_names_BRW", type_names_BRW, (*types_BR.shape, features))
-        check_shape("object_names_BRW", object_names_BRW, (*objects_BR.shape, features))
-        return torch.cat([self.types(type_names_BRW), self.objects(object_names_BRW)], dim=-1)
+        """Give the vectors of relations by what their types and objects are called: (B, R, W).
+
+        `type_name_BR` and `object_name_BR` say which of N distinct names each has.
+        """
+        assert type_name_BR is not None, "the collator serves another model"
+        assert object_name_BR is not None, "the collator serves another model"
+        assert features_NI is not None, "the collator serves another model"
+        check_shape("type_name_BR", type_name_BR, tuple(types_BR.shape))
+        check_shape("object_name_BR", object_name_BR, tuple(objects_BR.shape))
+        check_shape("features_NI", features_NI, (None, self.types.in_features))
+        # Each name is mapped once, however many relations have it.
+        types_BRW = nn.functional.embedding(type_name_BR, self.types(features_NI))
+        objects_BRW = nn.functional.embedding(object_name_BR, self.objects(features_NI))
+        return torch.cat([types_BRW, objects_BRW], dim=-1)
 
 
 class VectorsBesideNames(nn.Module):
@@ -271,12 +277,11 @@ class VectorsBesideNames(nn.Module):
         self,
         types_BR: Tensor,
         objects_BR: Tensor,
-        type_names_BRW: Tensor | None = None,
-        object_names_BRW: Tensor | None = None,
+        *names: Tensor,
     ) -> Tensor:
         """Give the vectors of relations by ids and names: (B, R, W)."""
         by_id_BRW: Tensor = self.by_id(types_BR, objects_BR)
-        by_name_BRW: Tensor = self.by_name(types_BR, objects_BR, type_names_BRW, object_names_BRW)
+        by_name_BRW: Tensor = self.by_name(types_BR, objects_BR, *names)
         return by_id_BRW + by_name_BRW
 
 

@@ -75,7 +75,8 @@ class RelationFit(nn.Module):
         fit_BS = scores_BSR.logsumexp(2) - log_count_B1
         if self.look is not None:
             share_BSR = scores_BSR.softmax(2)
-            seen = [share_BSR @ vectors_BRW, torch.stack([fit_BS, log_count_B1.expand_as(fit_BS)], 2)]
+            numbers_BS2 = torch.stack([fit_BS, log_count_B1.expand_as(fit_BS)], dim=2)
+            seen = [share_BSR @ vectors_BRW, numbers_BS2]
             if mentions is not None:
                 seen.append(mentions.total(share_BSR))
             fit_BS = fit_BS + self._looked(states_BSD, torch.cat(seen, dim=2))
@@ -84,13 +85,14 @@ class RelationFit(nn.Module):
     def _looked(self, states_BSD: Tensor, seen_BSV: Tensor) -> Tensor:
         """Give what the hidden layer makes of states and of what is seen of relations: (B, S)."""
         assert self.look is not None
-        first, *others = self.look
+        first, _, last = self.look
+        assert isinstance(first, nn.Linear)
         # Two products, so that the many states need not be copied beside what is seen.
-        by_state, by_seen = first.weight.split([states_BSD.shape[2], seen_BSV.shape[2]], dim=1)
+        width = states_BSD.shape[2]
+        by_state, by_seen = first.weight[:, :width], first.weight[:, width:]
         hidden_BSH = linear(states_BSD, by_state) + linear(seen_BSV, by_seen, first.bias)
-        for layer in others:
-            hidden_BSH = layer(hidden_BSH)
-        return hidden_BSH.squeeze(2)
+        added_BS1: Tensor = last(hidden_BSH.relu())
+        return added_BS1.squeeze(2)
 
 
 def with_fit(added_X2: Tensor | None, fit_X: Tensor) -> Tensor:

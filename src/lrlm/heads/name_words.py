@@ -6,8 +6,8 @@ one can tell where they came from. Both ways are distributions over words, and w
 text (which words of names stand in it, and which word came last) is known from its tokens alone.
 Not in the paper.
 
-Shapes: X states, B topics, S states of a topic, K words of the names of a topic, D width of states,
-W width of a word's features, E width of the vectors of tokens, H what is told of the text.
+Shapes: X states, K words that a state chooses from, V words of the names of all topics, D width of
+states, W width of a word's features, E width of the vectors of tokens, H what is told of the text.
 """
 
 import torch
@@ -52,28 +52,27 @@ class NameWordHead(nn.Module):
     def log_probs(
         self,
         states_XD: Tensor,
-        topic_X: Tensor,
-        features_BKW: Tensor,
-        vectors_BKE: Tensor,
+        features_VW: Tensor,
+        vectors_VE: Tensor,
         allowed_XK: Tensor,
         *,
+        number_XK: Tensor | None = None,
         follows_XK: Tensor,
         times_XK: Tensor,
         since_XK: Tensor,
     ) -> Tensor:
         """Give the log-probability of every word among those of the names: (X, K).
 
-        `topic_X`, ascending, says whose names a state chooses from. Words that are not allowed have
-        −inf, and so have all where none is.
+        `number_XK` says which words a state chooses from, if not from all. Words that are not
+        allowed have −inf, and so have all where none is.
         """
         # Vectors of tokens grow while they learn: without the scale, their products would soon
         # decide everything.
-        scale = vectors_BKE.shape[2] ** -0.5
-        wanted_XV = torch.cat(
-            [self.by_features(states_XD), scale * self.by_vector(states_XD)], dim=1
-        )
-        words_BKV = torch.cat([features_BKW, vectors_BKE], dim=2)
-        scores_XK = _products_within(wanted_XV, topic_X, words_BKV)
+        wanted_XE = vectors_VE.shape[1] ** -0.5 * self.by_vector(states_XD)
+        # Most words are those of other topics, but to multiply them all is faster than to lay out
+        # the words of each topic, padded, beside its states.
+        scores_XV = self.by_features(states_XD) @ features_VW.mT + wanted_XE @ vectors_VE.mT
+        scores_XK = scores_XV if number_XK is None else scores_XV.gather(1, number_XK)
         weights_XH = self.by_history(states_XD)
         scores_XK = scores_XK + weights_XH[:, :1] * follows_XK
         mentions = Mentions(times_XK, since_XK, states_XD.dtype)
@@ -83,14 +82,3 @@ class NameWordHead(nn.Module):
         log_probs_XK = scores_XK.masked_fill(hidden_XK, -torch.inf).log_softmax(1)
         masked_XK: Tensor = log_probs_XK.masked_fill(~allowed_XK, -torch.inf)
         return masked_XK
-
-
-def _products_within(wanted_XV: Tensor, topic_X: Tensor, words_BKV: Tensor) -> Tensor:
-    """Multiply each vector with those of the words of its own topic: (X, K)."""
-    count_B = torch.bincount(topic_X, minlength=len(words_BKV))
-    places_X = torch.arange(len(topic_X), device=topic_X.device)
-    slot_X = places_X - (count_B.cumsum(0) - count_B)[topic_X]
-    shape = (len(count_B), int(count_B.max()), wanted_XV.shape[1])
-    wanted_BSV = wanted_XV.new_zeros(shape).index_put((topic_X, slot_X), wanted_XV)
-    products_BSK = wanted_BSV @ words_BKV.mT
-    return products_BSK[topic_X, slot_X]

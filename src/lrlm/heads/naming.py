@@ -50,7 +50,7 @@ class Mentions:
     def add_to(
         self, scores: Tensor, weights: Tensor, weights_of_names: Tensor | None = None
     ) -> Tensor:
-        """Add features to the scores of names, at weights that places give: any shape with K behind.
+        """Add features to the scores of names, at weights that places give (any shape and K).
 
         `weights_of_names` (B, R, K), of names of B rows that have as many places each, are added to
         those.
@@ -63,7 +63,7 @@ class Mentions:
         return scores.reshape(-1).index_add(0, self._number_M, added_M).view(scores.shape)
 
     def total(self, shares: Tensor) -> Tensor:
-        """Add up the features of the names at each place by their shares: any shape, with K behind."""
+        """Add up the features of the names at each place by their shares: any shape and K."""
         shares_M1 = shares.reshape(-1)[self._number_M, None]
         total = self._features_MK.new_zeros(shares.shape[:-1].numel(), MENTION_FEATURES)
         parts_MK = (shares_M1 * self._features_MK).to(total.dtype)
@@ -100,7 +100,8 @@ class NamingScores(nn.Module):
             (known > named).to(dtype),
             *(torch.exp(-last / decay) for decay in _DECAYS),
         ]
-        scores: Tensor = self.source(torch.stack(torch.broadcast_tensors(*features), dim=-1))
+        shape = named.shape
+        scores: Tensor = self.source(torch.stack([each.expand(shape) for each in features], dim=-1))
         return scores
 
     def relation_scores(

@@ -254,10 +254,10 @@ class LatentRelationLM(VanillaLM):
         here_M = words.row_M, words.place_M
         log_probs_MK = self.name_words.log_probs(
             states_BTD[here_M],
-            words.row_M,
-            words.features_BKW,
-            self.vectors_of_words(words.ids_BK, words.mask_BK),
-            words.mask_BK[words.row_M] & ~words.completes_MK,
+            words.features_VW,
+            self.vectors_of_words(words.ids_V),
+            words.allowed_MK,
+            number_XK=words.number_MK,
             follows_XK=words.follows_MK,
             times_XK=words.so_far.times,
             since_XK=words.so_far.since,
@@ -269,13 +269,10 @@ class LatentRelationLM(VanillaLM):
         return unflat(log_vocabulary_X, window), name_word_BT
 
     @torch.no_grad()
-    def vectors_of_words(self, ids_BK: Tensor, mask_BK: Tensor) -> Tensor:
-        """Give the vectors that the words of names are read as, 0 at padding: (B, K, E)."""
-        vectors_BKE = mask_BK.new_zeros(
-            *mask_BK.shape, self.embedding.output_size, dtype=self.dtype
-        )
-        vectors_BKE[mask_BK] = self.embedding(ids_BK[mask_BK]).to(self.dtype)
-        return vectors_BKE
+    def vectors_of_words(self, ids_V: Tensor) -> Tensor:
+        """Give the vectors that the words of names are read as: (V, E)."""
+        vectors_VE: Tensor = self.embedding(ids_V)
+        return vectors_VE
 
     def _source_added(
         self, states_BTD: Tensor, vectors_BRW: Tensor, window: Window

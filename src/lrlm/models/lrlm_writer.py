@@ -55,9 +55,8 @@ class LrlmWriter(VanillaWriter):
             self.reads_at_once = False  # what was named is noted token by token
         self._name_words: NameWordChooser | None = None
         if model.name_words is not None and topic.name_words is not None:
-            ids_1K = topic.name_words.ids_K[None]
-            vectors_1KE = model.vectors_of_words(ids_1K, torch.ones_like(ids_1K, dtype=torch.bool))
-            self._name_words = NameWordChooser(model.name_words, topic.name_words, vectors_1KE)
+            vectors_KE = model.vectors_of_words(topic.name_words.ids_K)
+            self._name_words = NameWordChooser(model.name_words, topic.name_words, vectors_KE)
             self.knows_names = True
             self.reads_at_once = False
 

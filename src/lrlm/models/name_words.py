@@ -48,10 +48,10 @@ class TakenWords:
 class NameWordChooser:
     """Says how probable the words of one topic's names are."""
 
-    def __init__(self, head: NameWordHead, words: WordsToTake, vectors_1KE: Tensor) -> None:
+    def __init__(self, head: NameWordHead, words: WordsToTake, vectors_KE: Tensor) -> None:
         self._head = head
         self._words = words
-        self._vectors_1KE = vectors_1KE
+        self._vectors_KE = vectors_KE
         self._goes_on_K = words.follows_KK.any(1)
 
     @property
@@ -103,9 +103,8 @@ class NameWordChooser:
         follows_XK = self._words.follows_KK[word_X.clamp(min=0)] & (word_X != NO_WORD)[:, None]
         log_probs_XK: Tensor = self._head.log_probs(
             states_XD,
-            torch.zeros_like(word_X),
-            self._words.features_KW[None],
-            self._vectors_1KE,
+            self._words.features_KW,
+            self._vectors_KE,
             self.allowed(so_far),
             follows_XK=follows_XK,
             times_XK=times_XK,
