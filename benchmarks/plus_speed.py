@@ -33,7 +33,9 @@ class Learner:
         self.setup: RunSetup = read_setup(folder)
         self.model: LanguageModel = self.setup.first_model().train()
         config, device = self.setup.config.training, torch.device("cpu")
-        self.optimiser = Optimiser(self.model, extra=0, method=config.optimiser)
+        self.optimiser = Optimiser(
+            self.model, method=config.optimiser, with_adam=self.model.learned_with_adam
+        )
         precision = Precision(config.precision, device, self.model)
         self.gradients = GradientAccumulator(self.model, precision, device)
         documents, _ = _read_documents(corpus, self.setup, silent, lambda _message: None)

@@ -11,7 +11,7 @@ D, W, R = 4, 3, 2
 
 def head(*, named: bool, deep: bool, seed: int | None = 1) -> RelationFit:
     """A head with random weights, or as training finds it."""
-    fit = RelationFit(D, W, named=named, hidden_size=5 if deep else None).double()
+    fit = RelationFit(D, W, named=named, deep=deep).double()
     if seed is not None:
         torch.manual_seed(seed)
         for parameter in fit.parameters():
@@ -27,7 +27,7 @@ def ask(fit: RelationFit, known: torch.Tensor, *, padding: int = 0) -> torch.Ten
     times = torch.tensor([[[0, 0], [1, 0], [2, 1]]]).expand(len(known), 3, R)
     since = torch.tensor([[[0, 0], [4, 0], [1, 7]]]).expand(len(known), 3, R)
     pad = torch.nn.functional.pad
-    so_far = (pad(times, (0, padding)), pad(since, (0, padding))) if fit.mentions else ()
+    so_far = (pad(times, (0, padding)), pad(since, (0, padding))) if fit.is_named else ()
     found_BS: torch.Tensor = fit(
         states,
         pad(vectors, (0, 0, 0, padding), value=9.0),
@@ -61,12 +61,14 @@ class TestEveryFit:
 def test_one_relation_that_fits_very_well_is_enough() -> None:
     fit = head(named=False, deep=False)
     with torch.no_grad():
-        fit.wanted.weight.zero_()
-        fit.wanted.bias.copy_(torch.tensor([40.0, 0.0, 0.0]))
+        fit.by_state.weight.zero_()
+        fit.by_state.bias[0] = 160.0
+        fit.offered.weight.zero_()
+        fit.offered.weight[0, 0] = 1.0  # the first number of a vector is what is compared
     vectors = torch.tensor([[[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]]).double()
     known = torch.ones(1, 2, dtype=torch.bool)
     found = fit(torch.zeros(1, 1, D).double(), vectors, known)
-    assert found.item() == pytest.approx(40 / W**0.5 - torch.tensor(2.0).log().item())
+    assert found.item() == pytest.approx(160 / 64**0.5 - torch.tensor(2.0).log().item())
 
 
 def test_the_hidden_layer_sees_which_relations_fit_and_which_were_named() -> None:
@@ -74,11 +76,8 @@ def test_the_hidden_layer_sees_which_relations_fit_and_which_were_named() -> Non
     states, known = torch.zeros(1, 1, D).double(), torch.ones(1, 1, dtype=torch.bool)
     once, never = torch.ones(1, 1, 1, dtype=torch.long), torch.zeros(1, 1, 1, dtype=torch.long)
     with torch.no_grad():  # so that the score alone tells nothing
-        fit.wanted.weight.zero_()
-        fit.wanted.bias.zero_()
-        assert fit.mentions is not None
-        fit.mentions.weight.zero_()
-        fit.mentions.bias.zero_()
+        fit.by_state.weight.zero_()
+        fit.by_state.bias.zero_()
     one, other = torch.ones(1, 1, W).double(), -torch.ones(1, 1, W).double()
     for a, b in [((one, never), (other, never)), ((one, never), (one, once))]:
         left, right = (fit(states, vectors, known, times, times) for vectors, times in (a, b))

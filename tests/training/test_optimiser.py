@@ -50,6 +50,13 @@ def test_muon_learns_the_matrices_between_layers() -> None:
     assert not any("momentum" in name for name in optimiser(Network(), ADAM).tensors())
 
 
+def test_parts_may_learn_with_adam_where_others_learn_with_muon() -> None:
+    remembered = Optimiser(Network(), method=MUON, with_adam=["lstm"]).tensors()
+    momentum = {name for name in remembered if name.startswith("momentum/")}
+    assert momentum == {"momentum/linear.weight"}
+    assert "exp_avg/lstm.weight_ih_l0" in remembered
+
+
 def test_an_update_of_muon_is_orthogonal_and_as_large_as_one_of_adam() -> None:
     model = Network()
     before = {name: weights.detach().clone() for name, weights in model.named_parameters()}

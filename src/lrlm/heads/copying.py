@@ -96,7 +96,7 @@ class RelationConfig:
     (not in the paper)."""
     deep_fit: bool = False
     """Whether that choice also sees which relations fit and whether they were named, through a
-    hidden layer half as wide as the state (not in the paper)."""
+    small hidden layer (not in the paper)."""
     name_words: bool = False
     """Whether LRLM may also write single words of the topic's names, one by one (not in the
     paper)."""

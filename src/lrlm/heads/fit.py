@@ -6,15 +6,16 @@ topic has one. Everything read here is known from the text so far and from the g
 paper.
 
 Shapes: X states, B rows, S places of a row, R relations, D width of states, W width of a relation's
-vector, K features of a name, V all that is seen of relations, H width of the hidden layer.
+vector, K features of a name, V all that a state says, H numbers that are compared.
 """
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from lrlm.heads.naming import MENTION_FEATURES, Mentions
 
+_WIDTH = 64
+"""Numbers in which states and relations are compared; every token pays for them."""
 _NUMBERS = 2
 """How well all relations fit together, and how many there are."""
 
@@ -23,25 +24,29 @@ class RelationFit(nn.Module):
     """How much better than usual the topic's relations fit a place, all together."""
 
     def __init__(
-        self, state_size: int, vector_size: int, *, named: bool, hidden_size: int | None = None
+        self, state_size: int, vector_size: int, *, named: bool, deep: bool = False
     ) -> None:
         """With `named`, it also knows which names stand in the text already.
 
-        With a hidden layer, it also looks at which relations those are that fit.
+        Where it is `deep`, it also looks at which relations those are that fit, through a hidden
+        layer.
         """
         super().__init__()
-        self.wanted = nn.Linear(state_size, vector_size)
-        self.mentions = nn.Linear(state_size, MENTION_FEATURES) if named else None
-        for parameter in self.parameters():
-            nn.init.zeros_(parameter)
-        self.look = None
-        if hidden_size is not None:
-            seen_size = vector_size + _NUMBERS + (MENTION_FEATURES if named else 0)
-            last = nn.Linear(hidden_size, 1, bias=False)
-            nn.init.zeros_(last.weight)  # training begins where it changes nothing
-            self.look = nn.Sequential(
-                nn.Linear(state_size + seen_size, hidden_size), nn.ReLU(), last
-            )
+        features = MENTION_FEATURES if named else 0
+        self._sizes = [_WIDTH, features, _WIDTH if deep else 0]
+        # One product for all that a state says: what is wanted of relations and of their mentions,
+        # and its part of the hidden layer. Training begins where it changes nothing.
+        self.by_state = nn.Linear(state_size, sum(self._sizes))
+        with torch.no_grad():
+            self.by_state.weight[: _WIDTH + features].zero_()
+            self.by_state.bias.zero_()
+        self.offered = nn.Linear(vector_size, _WIDTH, bias=False)
+        self.is_named = named
+        self.look = self.last = None
+        if deep:
+            self.look = nn.Linear(_WIDTH + _NUMBERS + features, _WIDTH, bias=False)
+            self.last = nn.Linear(_WIDTH, 1, bias=False)
+            nn.init.zeros_(self.last.weight)
 
     def forward(
         self,
@@ -59,40 +64,32 @@ class RelationFit(nn.Module):
         """
         if not known_BR.shape[1]:
             return states_BSD.new_zeros(states_BSD.shape[:2])
+        said_BSV = self.by_state(states_BSD)
+        wanted_BSH, weights_BSK, hidden_BSH = torch.split(said_BSV, self._sizes, dim=2)
+        offered_BRH = self.offered(vectors_BRW)
         # Every token learns from it, so that without the scale one update would change too much.
-        scores_BSR = vectors_BRW.shape[2] ** -0.5 * (self.wanted(states_BSD) @ vectors_BRW.mT)
+        scores_BSR = _WIDTH**-0.5 * (wanted_BSH @ offered_BRH.mT)
         mentions = None
-        if self.mentions is not None:
+        if self.is_named:
             assert times_BSR is not None, "the collator serves another model"
             assert since_BSR is not None, "the collator serves another model"
             mentions = Mentions(times_BSR, since_BSR, states_BSD.dtype)
-            scores_BSR = mentions.add_to(scores_BSR, self.mentions(states_BSD))
+            scores_BSR = mentions.add_to(scores_BSR, weights_BSK)
         has_any_B1 = known_BR.any(1)[:, None]
         # Where a row has no relation, all are scored, lest the log-sum be that of nothing.
         hidden_BSR = (~known_BR & has_any_B1)[:, None].expand_as(scores_BSR)
         scores_BSR = scores_BSR.masked_fill(hidden_BSR, -torch.inf)
         log_count_B1 = known_BR.sum(1, keepdim=True).clamp(min=1).to(scores_BSR.dtype).log()
         fit_BS = scores_BSR.logsumexp(2) - log_count_B1
-        if self.look is not None:
+        if self.look is not None and self.last is not None:
             share_BSR = scores_BSR.softmax(2)
             numbers_BS2 = torch.stack([fit_BS, log_count_B1.expand_as(fit_BS)], dim=2)
-            seen = [share_BSR @ vectors_BRW, numbers_BS2]
+            seen = [share_BSR @ offered_BRH, numbers_BS2]
             if mentions is not None:
                 seen.append(mentions.total(share_BSR))
-            fit_BS = fit_BS + self._looked(states_BSD, torch.cat(seen, dim=2))
+            hidden_BSH = hidden_BSH + self.look(torch.cat(seen, dim=2))
+            fit_BS = fit_BS + self.last(hidden_BSH.relu()).squeeze(2)
         return torch.where(has_any_B1, fit_BS, 0.0)
-
-    def _looked(self, states_BSD: Tensor, seen_BSV: Tensor) -> Tensor:
-        """Give what the hidden layer makes of states and of what is seen of relations: (B, S)."""
-        assert self.look is not None
-        first, _, last = self.look
-        assert isinstance(first, nn.Linear)
-        # Two products, so that the many states need not be copied beside what is seen.
-        width = states_BSD.shape[2]
-        by_state, by_seen = first.weight[:, :width], first.weight[:, width:]
-        hidden_BSH = linear(states_BSD, by_state) + linear(seen_BSV, by_seen, first.bias)
-        added_BS1: Tensor = last(hidden_BSH.relu())
-        return added_BS1.squeeze(2)
 
 
 def with_fit(added_X2: Tensor | None, fit_X: Tensor) -> Tensor:

@@ -121,6 +121,8 @@ class LanguageModel(nn.Module, ABC):
     """Whether other models are compared with it."""
     relation_settings: ClassVar[Mapping[str, Any]] = {}
     """The settings of relations that it has wherever the model is asked for by its name."""
+    learned_with_adam: ClassVar[tuple[str, ...]] = ()
+    """Parts whose matrices learn with Adam also where others learn with Muon, which is slower."""
     inside_weight: float = 1.0
     """Weight of tokens within candidate spans in the loss of training; all others have 1."""
     footnote: ClassVar[str] = ""

@@ -54,6 +54,14 @@ class LatentRelationLM(VanillaLM):
     has_posteriors: ClassVar[bool] = True
     copies_names: ClassVar[bool] = True
     is_baseline: ClassVar[bool] = False
+    learned_with_adam: ClassVar[tuple[str, ...]] = (
+        "vectors",
+        "summary",
+        "fit",
+        "name_words",
+        "traits",
+        "naming",
+    )
 
     def __init__(
         self,
@@ -125,7 +133,7 @@ class LatentRelationLM(VanillaLM):
                     size,
                     vectors.output_size,
                     named=relations.named,
-                    hidden_size=max(size // 2, 1) if relations.deep_fit else None,
+                    deep=relations.deep_fit,
                 )
                 if relations.fit
                 else None
@@ -226,7 +234,9 @@ class LatentRelationLM(VanillaLM):
             score_E = score_E - torch.where(edges.bound_E, log_after_E, 0.0)
         token_BT, name_word_BT = unflat(token_X, window), None
         if self.name_words is not None:
-            log_vocabulary_BT, name_word_BT = self._name_word_log_probs(states_BTD, window)
+            log_vocabulary_BT, name_word_BT = self._name_word_log_probs(
+                states_BTD, states_XD, window
+            )
             token_BT = token_BT + log_vocabulary_BT
         scores = WindowScores(
             token_BT=token_BT,
@@ -237,7 +247,9 @@ class LatentRelationLM(VanillaLM):
         )
         return scores, state
 
-    def _name_word_log_probs(self, states_BTD: Tensor, window: Window) -> tuple[Tensor, Tensor]:
+    def _name_word_log_probs(
+        self, states_BTD: Tensor, states_XD: Tensor, window: Window
+    ) -> tuple[Tensor, Tensor]:
         """Give log P(vocabulary | a word, h), and log P that a name gives the token: (B, T) each.
 
         The latter is −inf where the token is no word of a name, or completes one; padding has 0 in
@@ -247,7 +259,7 @@ class LatentRelationLM(VanillaLM):
         assert words is not None, "the collator serves another model"
         assert self.name_words is not None
         log_vocabulary_X, log_name_X = self.name_words.log_shares(
-            flat(states_BTD, window),
+            states_XD,
             flat(words.goes_on_BT, window),
             flat(words.is_open_BT, window),
         )

@@ -61,6 +61,7 @@ class Trainer:
             extra=4,
             shares={"backbone.": backbone_rate},
             method=config.optimiser,
+            with_adam=model.learned_with_adam,
         )
         self._environment = environment or TrainingEnvironment()
         self._processes = self._environment.processes

@@ -1,6 +1,7 @@
 """Add up the gradients of a batch, and update the weights with Adam, or with Muon and Adam.
 
-With Muon, vectors of words, biases and the matrices of small choices learn with Adam all the same.
+With Muon, vectors of words, biases and the matrices of small choices learn with Adam all the same,
+and so do those parts of a model that say so.
 
 All gradients are in one buffer, which is summed over processes in one call, measured in one, and
 cleared in one. A few more numbers travel in it, so that processes agree without another call.
@@ -41,10 +42,12 @@ class Optimiser:
         extra: int = 0,
         shares: Mapping[str, float] | None = None,
         method: str = ADAM,
+        with_adam: Sequence[str] = (),
     ) -> None:
         """`extra` numbers are kept behind the gradients, see `extra`.
 
-        Weights whose names begin with one of the keys of `shares` learn at that share of the rate.
+        Weights whose names begin with one of the keys of `shares` learn at that share of the rate,
+        and those whose names begin with one of `with_adam` learn with Adam in any case.
         """
         self._parameters = {
             name: parameter
@@ -58,7 +61,7 @@ class Optimiser:
         """All gradients, one after the other, and the extra numbers."""
         for parameter, part in zip(parameters, torch.split(self.gradient, sizes), strict=True):
             parameter.grad = part.view_as(parameter)
-        matrices = _matrices(model) if method == MUON else set()
+        matrices = _matrices(model, with_adam) if method == MUON else set()
         large = {n: each for n, each in self._parameters.items() if n in matrices}
         self._others = {n: each for n, each in self._parameters.items() if n not in matrices}
         share_of = {name: _share(name, shares or {}) for name in self._parameters}
@@ -118,12 +121,12 @@ class Optimiser:
         copy_into(self.tensors(), tensors)
 
 
-def _matrices(model: nn.Module) -> set[str]:
+def _matrices(model: nn.Module, with_adam: Sequence[str]) -> set[str]:
     """Name the weights of linear maps and LSTMs that are large enough for Muon."""
     return {
         f"{prefix}.{name}" if prefix else name
         for prefix, module in model.named_modules()
-        if isinstance(module, nn.Linear | nn.LSTM)
+        if isinstance(module, nn.Linear | nn.LSTM) and not prefix.startswith(tuple(with_adam))
         for name, parameter in module.named_parameters(recurse=False)
         if parameter.ndim == 2
         and min(parameter.shape) >= _SMALLEST_SIDE
