@@ -14,7 +14,7 @@ class TestLstm(BackboneContract):
     def build(self, *, dropout: float = 0.0) -> LstmBackbone:
         return LstmBackbone(LstmConfig(layers=2, hidden_size=4, dropout=dropout), INPUT_SIZE)
 
-    @pytest.mark.parametrize("lengths", [[9, 9, 9], [3, 90, 41], [1, 2, 3]])
+    @pytest.mark.parametrize("lengths", [[9, 9, 9], [3, 90, 41], [1, 2, 3], [3, 45, 5]])
     def test_equals_a_packed_sequence(self, lengths: list[int]) -> None:
         torch.manual_seed(0)
         backbone = self.build().double()

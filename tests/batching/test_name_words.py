@@ -2,16 +2,22 @@
 
 from itertools import pairwise
 
+import numpy as np
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lrlm.batching import NO_WORD, NameWords, TopicWords
-from lrlm.batching.name_words import MOST_NAME_WORDS
+from lrlm.batching.name_words import MOST_NAME_WORDS, words_of_names
 from lrlm.knowledge import Relation, Topic
 from lrlm.text import LinkableRelation
-from tests.toy import SPACE, TOPIC, link
+from tests.toy import LONELY, SPACE, TOPIC, link
 
 WORDS = st.lists(st.sampled_from(["a", "b", "u", "v", "w"]), min_size=1, max_size=12)
+
+
+OTHER = Topic("other", relations=[Relation("likes", "third", ["w v", "v b a", "c d e f"])])
+"""A topic with other words of names, and more of them, than the toy world's."""
 
 
 def words_of(topic: Topic) -> TopicWords:
@@ -83,3 +89,30 @@ def test_a_topic_with_very_many_names_is_cut_off() -> None:
         LinkableRelation("r", f"{n}", ((f"n{n}",),), (f"n{n}",)) for n in range(2 * MOST_NAME_WORDS)
     ]
     assert len(TopicWords.of(relations, SPACE.word_ids, SPACE.unknown_id).words) == MOST_NAME_WORDS
+
+
+@given(st.lists(st.tuples(st.sampled_from([TOPIC, OTHER, LONELY]), WORDS), min_size=1, max_size=5))
+def test_the_rows_of_a_window_have_their_own_words(
+    given_rows: list[tuple[Topic, list[str]]],
+) -> None:
+    rows = [NameWords.of(words_of(topic), text) for topic, text in given_rows]
+    pieces = [(len(text) // 3, len(text) + 1) for _, text in given_rows]
+    vectors = [
+        np.random.default_rng(number).random((len(row.topic.words), 3), dtype=np.float32)
+        for number, row in enumerate(rows)
+    ]
+    together = words_of_names(rows, pieces, np.concatenate(vectors))
+    for number, (row, piece, own_VW) in enumerate(zip(rows, pieces, vectors, strict=True)):
+        alone = words_of_names([row], [piece], own_VW)
+        here_M, words = together.row_M == number, len(row.topic.words)
+        for name in ("place_M", "word_M"):
+            assert torch.equal(getattr(together, name)[here_M], getattr(alone, name))
+        for name in ("allowed_MK", "follows_MK"):
+            assert torch.equal(getattr(together, name)[here_M, :words], getattr(alone, name))
+        for name in ("times", "since"):
+            padded, own = (getattr(each.so_far, name) for each in (together, alone))
+            assert torch.equal(padded[here_M, :words], own)
+        assert not together.allowed_MK[here_M, words:].any()
+        numbers_MK = together.number_MK[here_M, :words]
+        assert torch.equal(together.ids_V[numbers_MK], alone.ids_V[alone.number_MK])
+        assert torch.equal(together.features_VW[numbers_MK], alone.features_VW[alone.number_MK])

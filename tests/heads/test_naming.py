@@ -5,7 +5,7 @@ import torch
 
 from lrlm.arrays import UNSEEN
 from lrlm.heads import NamingScores, ToldTopic, mention_features
-from lrlm.heads.naming import ToldByState, TypesOfTheirOwn
+from lrlm.heads.naming import MENTION_FEATURES, Mentions, ToldByState, TypesOfTheirOwn
 
 D, W, F = 4, 3, 5
 
@@ -28,6 +28,37 @@ def test_features_say_whether_how_often_and_how_long_ago() -> None:
     assert later[:2].tolist() == [1, 0]
     assert (later[2:] < now[2:]).all()
     assert twice.tolist() == [1, 1, *later[2:].tolist()]
+
+
+def test_mentions_are_summed_as_if_every_name_had_features() -> None:
+    draw = torch.Generator().manual_seed(3)
+    times_BSR = torch.randint(0, 3, (2, 4, 3), generator=draw)
+    since_BSR = torch.randint(0, 20, (2, 4, 3), generator=draw) * (times_BSR > 0)
+    scores_BSR = torch.randn(2, 4, 3, generator=draw).double()
+    by_place_BSK = torch.randn(2, 4, MENTION_FEATURES, generator=draw).double()
+    by_name_BRK = torch.randn(2, 3, MENTION_FEATURES, generator=draw).double()
+    mentions = Mentions(times_BSR, since_BSR, torch.float64)
+    features_BSRK = mention_features(times_BSR, since_BSR, torch.float64)
+    torch.testing.assert_close(
+        mentions.add_to(scores_BSR, by_place_BSK, by_name_BRK),
+        scores_BSR + (features_BSRK * (by_place_BSK[:, :, None] + by_name_BRK[:, None])).sum(3),
+    )
+    torch.testing.assert_close(
+        mentions.add_to(scores_BSR, by_place_BSK),
+        scores_BSR + (features_BSRK @ by_place_BSK[..., None]).squeeze(3),
+    )
+    torch.testing.assert_close(
+        mentions.total(scores_BSR), (scores_BSR[..., None] * features_BSRK).sum(2)
+    )
+
+
+def test_sources_of_all_places_of_a_row_share_its_mask() -> None:
+    naming, mask_B1R = scores(), torch.tensor([[[True, True, False]], [[True, False, False]]])
+    times_BSR = torch.tensor([[[0, 0, 0], [1, 0, 0]], [[0, 0, 0], [2, 0, 0]]])
+    since_BSR = 4 * times_BSR
+    found = naming.source_scores(times_BSR, since_BSR, mask_B1R)
+    flat = [each.flatten(0, 1) for each in (times_BSR, since_BSR, mask_B1R.expand(2, 2, 3))]
+    torch.testing.assert_close(found.flatten(0, 1), naming.source_scores(*flat))
 
 
 def test_training_begins_where_nothing_is_added() -> None:

@@ -7,6 +7,7 @@ from lrlm.errors import InputError
 from lrlm.heads import RelationConfig
 from lrlm.models import MODELS, LatentRelationLMPlus, ModelConfig
 from lrlm.runs.sizes import SIZES, load_size
+from tests.models.contract import make_model
 
 
 def test_lrlm_plus_has_its_settings_and_lrlm_has_none_of_them() -> None:
@@ -25,6 +26,14 @@ def test_every_size_has_lrlm_plus_and_is_without_it_as_it_was(size: str, backbon
     for name in LatentRelationLMPlus.relation_settings:
         assert getattr(preset.relations, name) == getattr(RelationConfig(), name)
     assert preset.of_kind("lrlm+").relations.name_words
+
+
+def test_lrlm_plus_has_all_parts_that_are_said_to_learn_with_adam() -> None:
+    settings = [
+        name for name, value in LatentRelationLMPlus.relation_settings.items() if value is True
+    ]
+    model = make_model("+".join(["lrlm", *settings]), "lstm")
+    assert all(getattr(model, name) is not None for name in model.learned_with_adam)
 
 
 def test_a_language_model_that_does_not_learn_is_refused() -> None:

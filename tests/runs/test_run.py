@@ -120,7 +120,7 @@ def test_an_adaptive_softmax_is_saved_with_its_cutoffs(corpus: Path, tmp_path: P
     assert "cutoffs = [12]" in (tmp_path / "run" / "config.toml").read_text()
 
 
-@pytest.mark.parametrize("kind", ["vanilla", "nklm", "lrlm"])
+@pytest.mark.parametrize("kind", ["vanilla", "nklm", "lrlm", "lrlm+"])
 def test_low_precision(corpus: Path, kind: str, tmp_path: Path) -> None:
     lstm_only = "model.backbone.hidden_size=10"
     settings = [setting for setting in tiny.SETTINGS if setting != lstm_only]

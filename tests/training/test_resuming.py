@@ -37,6 +37,16 @@ def _toy_matrices_are_large_enough_for_muon(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(optimiser, "_SMALLEST_SIDE", 2)
 
 
+def test_a_model_says_which_parts_learn_with_adam(monkeypatch: pytest.MonkeyPatch) -> None:
+    config, model = replace(CONFIG, optimiser=MUON), make_model()
+    before = make_trainer(model, config).optimiser.tensors()
+    monkeypatch.setattr(type(model), "learned_with_adam", ("relations",))
+    after = make_trainer(model, config).optimiser.tensors()
+    moved = {name.removeprefix("momentum/") for name in before.keys() - after.keys()}
+    assert moved == {"relations.linear.0.weight", "relations.linear.1.weight"}
+    assert all(f"exp_avg/{name}" in after for name in moved)
+
+
 def session(
     folder: Path, kind: str, backbone: str, config: TrainingConfig, stop_after: int | None = None
 ) -> Result | None:

@@ -1,7 +1,7 @@
 """A stacked LSTM as a backbone.
 
 Shapes: L layers, B rows, T tokens of a window, I input width, D hidden width; N rows that are
-still being read, S steps of a piece of the window.
+still being read, S steps of a piece of the window, G all four gates.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,8 @@ from lrlm.errors import InputError
 LONGEST_PIECE = 40
 """Steps in one call of the fused LSTM: on a CPU its workspace then stays in the cache."""
 _SHORTEST_FUSED = 3
-"""A CPU reads fewer steps one by one: the fused LSTM lays out its weights anew for each call."""
+"""Pieces of fewer steps are read step by step on a CPU, where each call of the fused LSTM first
+lays out its weights anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,8 @@ class LstmBackbone(Backbone):
     """A stacked LSTM that reads rows of different lengths without reading their padding.
 
     Rows are sorted by length, so the rows still being read are always the first ones, and the
-    window is cut where one of them ends. Each piece is then a full rectangle for the fused LSTM.
-    A packed sequence would do the same, but runs at half the speed on a CPU.
+    window is cut where one of them ends. Each piece is then a full rectangle for the fused LSTM, or
+    a few single steps. A packed sequence would do the same, but runs at half the speed on a CPU.
     """
 
     remembers_all = True
@@ -180,15 +181,19 @@ def _step_by_step(
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """Do what a fused LSTM does, with one product for each step."""
     assert isinstance(layer, nn.LSTM)
-    read, kept, *biases = layer.all_weights[0]
-    seen_SNG = functional.linear(values_SNI, read, biases[0] + biases[1])  # of all four gates
+    of_inputs, of_hidden, *biases = layer.all_weights[0]
+    seen_SNG = functional.linear(values_SNI, of_inputs, biases[0] + biases[1])
     (hidden_ND, cells_ND), outputs = (state[0] for state in states), []
     for seen_NG in seen_SNG:
-        gates_NG = seen_NG + functional.linear(hidden_ND, kept)
+        gates_NG = seen_NG + functional.linear(hidden_ND, of_hidden)
         input_ND, forget_ND, candidate_ND, output_ND = gates_NG.chunk(4, dim=1)
-        kept_ND = forget_ND.sigmoid() * cells_ND
-        cells_ND = torch.addcmul(kept_ND, input_ND.sigmoid(), candidate_ND.tanh())
-        hidden_ND = output_ND.sigmoid() * cells_ND.tanh()
+        hidden_ND, cells_ND = _after_gates(
+            input_ND.sigmoid(),
+            forget_ND.sigmoid(),
+            output_ND.sigmoid(),
+            candidate_ND.tanh(),
+            cells_ND,
+        )
         outputs.append(hidden_ND)
     return torch.stack(outputs), (hidden_ND[None], cells_ND[None])
 
@@ -242,8 +247,15 @@ class _Cell:
         gates = self._gates(torch.cat([inputs_BI, hidden_BD], dim=1))
         input_BD, forget_BD, output_BD = gates[:, : -self._width].sigmoid().chunk(3, dim=1)
         candidates_BD = gates[:, -self._width :].tanh()
-        after_BD = torch.addcmul(forget_BD * cells_BD, input_BD, candidates_BD)
-        return output_BD * after_BD.tanh(), after_BD
+        return _after_gates(input_BD, forget_BD, output_BD, candidates_BD, cells_BD)
+
+
+def _after_gates(
+    input_BD: Tensor, forget_BD: Tensor, output_BD: Tensor, candidates_BD: Tensor, cells_BD: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Give the next hidden and cell vectors."""
+    after_BD = torch.addcmul(forget_BD * cells_BD, input_BD, candidates_BD)
+    return output_BD * after_BD.tanh(), after_BD
 
 
 def _sigmoids_first(gates: Tensor) -> Tensor:

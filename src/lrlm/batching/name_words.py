@@ -7,7 +7,7 @@ A single word may be taken from a name unless it completes one: whole names are 
 
 Shapes: N tokens of a document, K distinct words of a topic's names, M places where one stands, J
 traits of a word; of a window, B rows, T tokens, V words of the names of all rows, W width of their
-vectors.
+vectors, and M places of all rows.
 """
 
 import math
@@ -232,19 +232,21 @@ def words_of_names(
     places = [
         slice(*np.searchsorted(row.place_M, piece)) for row, piece in zip(rows, pieces, strict=True)
     ]
-    here = np.cumsum([0, *(place.stop - place.start for place in places)])
-    number_MK = np.zeros((here[-1], words), dtype=np.int64)
-    follows_MK, allowed_MK = np.zeros((2, here[-1], words), dtype=bool)
-    times_MK, since_MK = np.zeros((2, here[-1], words), dtype=np.int32)
+    first_place = np.cumsum([0, *(place.stop - place.start for place in places)])
+    number_MK = np.zeros((first_place[-1], words), dtype=np.int64)
+    follows_MK, allowed_MK = np.zeros((2, first_place[-1], words), dtype=bool)
+    times_MK, since_MK = np.zeros((2, first_place[-1], words), dtype=np.int32)
     goes_on_BT, is_open_BT = np.zeros((2, len(rows), tokens), dtype=bool)
     done = 0
     for number, (row, place, (start, end)) in enumerate(zip(rows, places, pieces, strict=True)):
-        own, own_M = len(row.topic.words), slice(here[number], here[number + 1])
-        number_MK[own_M, :own] = np.arange(done, done + own)
+        own, own_places = len(row.topic.words), slice(first_place[number], first_place[number + 1])
+        number_MK[own_places, :own] = np.arange(done, done + own)
         done += own
-        allowed_MK[own_M, :own] = ~row.completes_MK[place]
-        for padded_MK, known_MK in zip((follows_MK, times_MK, since_MK), row.history, strict=True):
-            padded_MK[own_M, :own] = known_MK[place]
+        allowed_MK[own_places, :own] = ~row.completes_MK[place]
+        for padded_MK, known_placesK in zip(
+            (follows_MK, times_MK, since_MK), row.history, strict=True
+        ):
+            padded_MK[own_places, :own] = known_placesK[place]
         goes_on_BT[number, : end - start] = row.goes_on_N[start:end]
         is_open_BT[number, : end - start] = row.is_open_N[start:end]
     place_M = np.concatenate(
@@ -258,7 +260,7 @@ def words_of_names(
     return WordsOfNames(
         ids_V=torch.from_numpy(np.concatenate([row.topic.ids_K for row in rows])),
         features_VW=torch.from_numpy(np.concatenate([vectors_VW, traits_VJ], axis=1)),
-        row_M=torch.from_numpy(np.repeat(np.arange(len(rows)), np.diff(here))),
+        row_M=torch.from_numpy(np.repeat(np.arange(len(rows)), np.diff(first_place))),
         place_M=torch.from_numpy(place_M),
         word_M=torch.from_numpy(np.concatenate(word_M)),
         number_MK=torch.from_numpy(number_MK),

@@ -171,7 +171,7 @@ class WordsOfNames(_OnDevice):
     word_M: Tensor
     """Which of its row's words it is."""
     number_MK: Tensor
-    """Which of all words those of its row are, padded with 0."""
+    """The place among the V of each word of its row's topic; padding has 0, and is not allowed."""
     allowed_MK: Tensor
     """Whether each may be taken there: it is no padding, and completes no name, which is copied."""
     follows_MK: Tensor

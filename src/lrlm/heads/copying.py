@@ -208,7 +208,10 @@ class RelationVectors(nn.Module):
         objects_BR: Tensor,
         *_names: Tensor,
     ) -> Tensor:
-        """Give the vectors of relations by the ids of their types and objects: (B, R, W)."""
+        """Give the vectors of relations by the ids of their types and objects: (B, R, W).
+
+        What they are called, which other kinds of vectors are made from, is not read.
+        """
         check_shape("objects_BR", objects_BR, tuple(types_BR.shape))
         if self.training:
             types_BR = forgotten(types_BR, self.unseen_rate)

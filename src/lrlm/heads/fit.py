@@ -6,7 +6,7 @@ topic has one. Everything read here is known from the text so far and from the g
 paper.
 
 Shapes: X states, B rows, S places of a row, R relations, D width of states, W width of a relation's
-vector, K features of a name, V all that a state says, H numbers that are compared.
+vector, K features of a name, V all that a state says, H numbers that are compared, or hidden units.
 """
 
 import torch
@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from lrlm.heads.naming import MENTION_FEATURES, Mentions
 
 _WIDTH = 64
-"""Numbers in which states and relations are compared; every token pays for them."""
+"""Numbers in which states and relations are compared, and units of the hidden layer. Both are
+computed for every token, so more would make training slower."""
 _NUMBERS = 2
 """How well all relations fit together, and how many there are."""
 
@@ -35,7 +36,7 @@ class RelationFit(nn.Module):
         features = MENTION_FEATURES if named else 0
         self._sizes = [_WIDTH, features, _WIDTH if deep else 0]
         # One product for all that a state says: what is wanted of relations and of their mentions,
-        # and its part of the hidden layer. Training begins where it changes nothing.
+        # and its part of the hidden layer. At first the head adds nothing to any score.
         self.by_state = nn.Linear(state_size, sum(self._sizes))
         with torch.no_grad():
             self.by_state.weight[: _WIDTH + features].zero_()
@@ -77,8 +78,8 @@ class RelationFit(nn.Module):
             scores_BSR = mentions.add_to(scores_BSR, weights_BSK)
         has_any_B1 = known_BR.any(1)[:, None]
         # Where a row has no relation, all are scored, lest the log-sum be that of nothing.
-        hidden_BSR = (~known_BR & has_any_B1)[:, None].expand_as(scores_BSR)
-        scores_BSR = scores_BSR.masked_fill(hidden_BSR, -torch.inf)
+        missing_BSR = (~known_BR & has_any_B1)[:, None].expand_as(scores_BSR)
+        scores_BSR = scores_BSR.masked_fill(missing_BSR, -torch.inf)
         log_count_B1 = known_BR.sum(1, keepdim=True).clamp(min=1).to(scores_BSR.dtype).log()
         fit_BS = scores_BSR.logsumexp(2) - log_count_B1
         if self.look is not None and self.last is not None:

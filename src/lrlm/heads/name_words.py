@@ -69,8 +69,8 @@ class NameWordHead(nn.Module):
         # Vectors of tokens grow while they learn: without the scale, their products would soon
         # decide everything.
         wanted_XE = vectors_VE.shape[1] ** -0.5 * self.by_vector(states_XD)
-        # Most words are those of other topics, but to multiply them all is faster than to lay out
-        # the words of each topic, padded, beside its states.
+        # Most words are those of other topics, but with some tens of topics, of some tens of words
+        # each, it is faster to multiply them all than to lay out the words of each topic, padded.
         scores_XV = self.by_features(states_XD) @ features_VW.mT + wanted_XE @ vectors_VE.mT
         scores_XK = scores_XV if number_XK is None else scores_XV.gather(1, number_XK)
         weights_XH = self.by_history(states_XD)

@@ -4,9 +4,9 @@ Which names stand in the text so far is known from its tokens alone, so a model 
 has one state before a place, however the tokens were made. None of this is in the paper; training
 begins where it changes nothing.
 
-Shapes: X states, R relations, S states of a row, B rows, D width of states, W width of a relation's
-vector or of form features, K features of a name or kinds of relations, C width of what is told, F
-forms, Q choices of a form, T places of a row.
+Shapes: R relations, S states of a row, B rows, D width of states, W width of a relation's vector or
+of form features, K features of a name or kinds of relations, C width of what is told, F forms, Q
+choices of a form, T places of a row, M names that stand in the text before a place, for all places.
 """
 
 import torch
@@ -37,10 +37,9 @@ class Mentions:
     """
 
     def __init__(self, times: Tensor, since: Tensor, dtype: torch.dtype) -> None:
-        names = times.shape[-1]
+        self._names = max(times.shape[-1], 1)
         self._number_M = times.reshape(-1).nonzero().squeeze(1)
-        self._place_M = self._number_M // max(names, 1)
-        self._name_M = self._number_M % max(names, 1)
+        self._place_M = self._number_M // self._names
         self._features_MK = mention_features(
             times.reshape(-1)[self._number_M],
             since.reshape(-1)[self._number_M],
@@ -52,13 +51,13 @@ class Mentions:
     ) -> Tensor:
         """Add features to the scores of names, at weights that places give (any shape and K).
 
-        `weights_of_names` (B, R, K), of names of B rows that have as many places each, are added to
-        those.
+        `weights_of_names` (B, R, K) are added to `weights`; the places are those of B rows then.
         """
         weights_MK = weights.reshape(-1, MENTION_FEATURES).index_select(0, self._place_M)
         if weights_of_names is not None:
             row_M = self._place_M // max(scores.shape[1], 1)
-            weights_MK = weights_MK + weights_of_names[row_M, self._name_M]
+            name_M = self._number_M % self._names
+            weights_MK = weights_MK + weights_of_names[row_M, name_M]
         added_M = (self._features_MK * weights_MK).sum(1).to(scores.dtype)
         return scores.reshape(-1).index_add(0, self._number_M, added_M).view(scores.shape)
 

@@ -122,7 +122,8 @@ class LanguageModel(nn.Module, ABC):
     relation_settings: ClassVar[Mapping[str, Any]] = {}
     """The settings of relations that it has wherever the model is asked for by its name."""
     learned_with_adam: ClassVar[tuple[str, ...]] = ()
-    """Parts whose matrices learn with Adam also where others learn with Muon, which is slower."""
+    """Parts whose matrices learn with Adam also where the others learn with Muon, since an update
+    of Adam takes less time."""
     inside_weight: float = 1.0
     """Weight of tokens within candidate spans in the loss of training; all others have 1."""
     footnote: ClassVar[str] = ""

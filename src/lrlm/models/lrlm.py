@@ -1,8 +1,9 @@
 """LRLM, the latent relation language model: a lattice of words and copied names, summed exactly.
 
 Shapes: B rows, T tokens, X tokens without padding, D width of states, R relations of a row, E
-candidate edges, S places of a row where edges start, Q choices of a form, F forms, K words of
-names, M places where one stands, N relations without padding, W widths.
+candidate edges, S places of a row where edges start, Q choices of a form, F forms, K words of a
+topic's names, V those of all rows, E also the width of their vectors, M places where one stands, N
+relations without padding, W widths.
 """
 
 from collections.abc import Mapping
@@ -54,6 +55,8 @@ class LatentRelationLM(VanillaLM):
     has_posteriors: ClassVar[bool] = True
     copies_names: ClassVar[bool] = True
     is_baseline: ClassVar[bool] = False
+    # Measured for LRLM+, which comes out the same with Adam here (docs/recipes.md). The paper's own
+    # choices of a relation and a form are not among them.
     learned_with_adam: ClassVar[tuple[str, ...]] = (
         "vectors",
         "summary",

@@ -1,7 +1,7 @@
 """Add up the gradients of a batch, and update the weights with Adam, or with Muon and Adam.
 
 With Muon, vectors of words, biases and the matrices of small choices learn with Adam all the same,
-and so do those parts of a model that say so.
+and so do the parts that a model names in `LanguageModel.learned_with_adam`.
 
 All gradients are in one buffer, which is summed over processes in one call, measured in one, and
 cleared in one. A few more numbers travel in it, so that processes agree without another call.
@@ -46,8 +46,8 @@ class Optimiser:
     ) -> None:
         """`extra` numbers are kept behind the gradients, see `extra`.
 
-        Weights whose names begin with one of the keys of `shares` learn at that share of the rate,
-        and those whose names begin with one of `with_adam` learn with Adam in any case.
+        Weights whose names begin with one of the keys of `shares` learn at that share of the rate.
+        The parts of the model that have the names `with_adam` learn with Adam in any case.
         """
         self._parameters = {
             name: parameter
@@ -126,7 +126,7 @@ def _matrices(model: nn.Module, with_adam: Sequence[str]) -> set[str]:
     return {
         f"{prefix}.{name}" if prefix else name
         for prefix, module in model.named_modules()
-        if isinstance(module, nn.Linear | nn.LSTM) and not prefix.startswith(tuple(with_adam))
+        if isinstance(module, nn.Linear | nn.LSTM) and prefix.split(".")[0] not in with_adam
         for name, parameter in module.named_parameters(recurse=False)
         if parameter.ndim == 2
         and min(parameter.shape) >= _SMALLEST_SIDE
