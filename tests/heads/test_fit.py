@@ -62,13 +62,13 @@ def test_one_relation_that_fits_very_well_is_enough() -> None:
     fit = head(named=False, deep=False)
     with torch.no_grad():
         fit.by_state.weight.zero_()
-        fit.by_state.bias[0] = 160.0
+        fit.by_state.bias[0] = 40.0
         fit.offered.weight.zero_()
         fit.offered.weight[0, 0] = 1.0  # the first number of a vector is what is compared
     vectors = torch.tensor([[[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]]).double()
     known = torch.ones(1, 2, dtype=torch.bool)
     found = fit(torch.zeros(1, 1, D).double(), vectors, known)
-    assert found.item() == pytest.approx(160 / 64**0.5 - torch.tensor(2.0).log().item())
+    assert found.item() == pytest.approx(40 / (D // 2) ** 0.5 - torch.tensor(2.0).log().item())
 
 
 def test_the_hidden_layer_sees_which_relations_fit_and_which_were_named() -> None:

@@ -66,7 +66,7 @@ def test_all_texts_sum_to_one(kind: str, backbone: str, topic: Topic, *, backwar
     window, forms = topic_window(topic)
     found = enumerate_texts(model, window, forms, LIMIT, backward=backward)
     assert found.total == pytest.approx(1, abs=1e-9)
-    assert 0.01 < found.longer < 0.9999
+    assert 1e-5 < found.longer < 0.9999  # longer texts have far more than what is tolerated
 
     texts = [text for text in found.texts if text]
     documents = replace(encoder(), backward=backward).encode(

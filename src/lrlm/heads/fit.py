@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from lrlm.heads.naming import MENTION_FEATURES, Mentions
 
 _WIDTH = 64
-"""Numbers in which states and relations are compared, and units of the hidden layer. Both are
-computed for every token, so more would make training slower."""
+"""Numbers in which states and relations are compared, and units of the hidden layer, but no more
+than half of the state's. Both are computed for every token, so more would make training slower."""
 _NUMBERS = 2
 """How well all relations fit together, and how many there are."""
 
@@ -34,19 +34,20 @@ class RelationFit(nn.Module):
         """
         super().__init__()
         features = MENTION_FEATURES if named else 0
-        self._sizes = [_WIDTH, features, _WIDTH if deep else 0]
+        self.width = width = min(_WIDTH, max(state_size // 2, 1))
+        self._sizes = [width, features, width if deep else 0]
         # One product for all that a state says: what is wanted of relations and of their mentions,
         # and its part of the hidden layer. At first the head adds nothing to any score.
         self.by_state = nn.Linear(state_size, sum(self._sizes))
         with torch.no_grad():
-            self.by_state.weight[: _WIDTH + features].zero_()
+            self.by_state.weight[: width + features].zero_()
             self.by_state.bias.zero_()
-        self.offered = nn.Linear(vector_size, _WIDTH, bias=False)
+        self.offered = nn.Linear(vector_size, width, bias=False)
         self.is_named = named
         self.look = self.last = None
         if deep:
-            self.look = nn.Linear(_WIDTH + _NUMBERS + features, _WIDTH, bias=False)
-            self.last = nn.Linear(_WIDTH, 1, bias=False)
+            self.look = nn.Linear(width + _NUMBERS + features, width, bias=False)
+            self.last = nn.Linear(width, 1, bias=False)
             nn.init.zeros_(self.last.weight)
 
     def forward(
@@ -69,7 +70,7 @@ class RelationFit(nn.Module):
         wanted_BSH, weights_BSK, hidden_BSH = torch.split(said_BSV, self._sizes, dim=2)
         offered_BRH = self.offered(vectors_BRW)
         # Every token learns from it, so that without the scale one update would change too much.
-        scores_BSR = _WIDTH**-0.5 * (wanted_BSH @ offered_BRH.mT)
+        scores_BSR = self.width**-0.5 * (wanted_BSH @ offered_BRH.mT)
         mentions = None
         if self.is_named:
             assert times_BSR is not None, "the collator serves another model"
