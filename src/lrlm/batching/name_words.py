@@ -243,10 +243,8 @@ def words_of_names(
         number_MK[own_places, :own] = np.arange(done, done + own)
         done += own
         allowed_MK[own_places, :own] = ~row.completes_MK[place]
-        for padded_MK, known_placesK in zip(
-            (follows_MK, times_MK, since_MK), row.history, strict=True
-        ):
-            padded_MK[own_places, :own] = known_placesK[place]
+        for padded_MK, known_MK in zip((follows_MK, times_MK, since_MK), row.history, strict=True):
+            padded_MK[own_places, :own] = known_MK[place]
         goes_on_BT[number, : end - start] = row.goes_on_N[start:end]
         is_open_BT[number, : end - start] = row.is_open_N[start:end]
     place_M = np.concatenate(
