@@ -2,8 +2,7 @@
 
 Shapes: B rows, T tokens, X tokens without padding, D width of states, R relations of a row, E
 candidate edges, S places of a row where edges start, Q choices of a form, F forms, K words of a
-topic's names, V those of all rows, E also the width of their vectors, M places where one stands, N
-relations without padding, W widths.
+topic's names, V those of all rows, M places where one stands, N relations without padding, W widths.
 """
 
 from collections.abc import Mapping
@@ -285,9 +284,9 @@ class LatentRelationLM(VanillaLM):
 
     @torch.no_grad()
     def vectors_of_words(self, ids_V: Tensor) -> Tensor:
-        """Give the vectors that the words of names are read as: (V, E)."""
-        vectors_VE: Tensor = self.embedding(ids_V)
-        return vectors_VE
+        """Give the vectors that the words of names are read as: (V, W)."""
+        vectors_VW: Tensor = self.embedding(ids_V)
+        return vectors_VW
 
     def _source_added(
         self, states_BTD: Tensor, vectors_BRW: Tensor, window: Window
