@@ -2,7 +2,8 @@
 
 Shapes: B rows, T tokens, X tokens without padding, D width of states, R relations of a row, E
 candidate edges, S places of a row where edges start, Q choices of a form, F forms, K words of a
-topic's names, V those of all rows, M places where one stands, N relations without padding, W widths.
+topic's names, V those of all rows, M places where one stands, N relations without padding, W
+widths.
 """
 
 from collections.abc import Mapping
